@@ -24,11 +24,11 @@ use problem::Problem;
 use solver::{Report, Solver};
 
 /// Runs in seconds on two cores.
-const USUAL_EDGE: usize = 32;
+const DEFAULT_EDGE: usize = 32;
 /// Nonzeros are counted in 32 bits.
 const MOST_EDGE: usize = 800;
 /// PETSc's; there is a solution below about 9.9.
-const USUAL_LAMBDA: f64 = 6.0;
+const DEFAULT_LAMBDA: f64 = 6.0;
 
 const USAGE: &str = "usage: bratu [EDGE] [ALGORITHM|own-order|auto|compare] [LAMBDA]";
 const OWN_ORDER: &str = "own-order";
@@ -36,8 +36,8 @@ const OWN_ORDER: &str = "own-order";
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let argument = |index: usize| arguments.get(index).map(String::as_str);
-    let edge = argument(0).map_or(Ok(USUAL_EDGE), str::parse).unwrap_or(0);
-    let lambda = argument(2).map_or(Ok(USUAL_LAMBDA), str::parse).unwrap_or(f64::NAN);
+    let edge = argument(0).map_or(Ok(DEFAULT_EDGE), str::parse).unwrap_or(0);
+    let lambda = argument(2).map_or(Ok(DEFAULT_LAMBDA), str::parse).unwrap_or(f64::NAN);
     if edge == 0 || edge > MOST_EDGE || lambda.is_nan() || arguments.len() > 3 {
         return Err(format!("{USAGE}, where EDGE is in 1..={MOST_EDGE}").into());
     }

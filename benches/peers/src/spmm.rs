@@ -192,9 +192,9 @@ impl Bench<'_> {
         records: &mut Vec<Record>,
         compared: &mut Vec<Compared>,
     ) -> Result<()> {
-        let mut algorithms = vec![(None, SpmmVariant::Usual)];
+        let mut algorithms = vec![(None, SpmmVariant::Default)];
         if self.arguments.all {
-            algorithms.extend(SpmmAlgorithm::ALL.map(|one| (Some(one), SpmmVariant::Usual)));
+            algorithms.extend(SpmmAlgorithm::ALL.map(|one| (Some(one), SpmmVariant::Default)));
         }
         for &columns in &self.arguments.columns {
             let subject = SpmmSubject {

@@ -175,15 +175,15 @@ impl std::str::FromStr for Algorithm {
 }
 
 impl Variant {
-    /// Those of an algorithm, the usual one first where they are no steps towards it; none where there is
+    /// Those of an algorithm, the default one first where they are no steps towards it; none where there is
     /// only one way.
     pub fn of(algorithm: Algorithm) -> &'static [Variant] {
         algorithm.spec().variants
     }
 
-    /// Itself, or the algorithm's usual way where it has no such variant.
+    /// Itself, or the algorithm's default way where it has no such variant.
     #[must_use]
-    pub fn or_usual(self, algorithm: Algorithm) -> Self {
+    pub fn or_default(self, algorithm: Algorithm) -> Self {
         if Self::of(algorithm).contains(&self) { self } else { algorithm.spec().default_variant }
     }
 }

@@ -136,7 +136,7 @@ impl Estimator<'_> {
         let Fit { device, value_type, .. } = *fit;
         let question = CostQuestion::new(matrix, value_type, device, cache_bytes, numbers)
             .with_coding(self.coding, value_type);
-        let usual = self.usual();
+        let baseline = self.baseline();
         let mut found = Vec::with_capacity(16);
         for algorithm in Algorithm::ALL {
             let spec = algorithm.spec();
@@ -145,10 +145,11 @@ impl Estimator<'_> {
                 continue;
             }
             let mut candidates = (model.candidates)(fit);
-            if let Some((_, usual)) = usual.as_ref().filter(|(usual, _)| *usual == algorithm)
-                && !candidates.contains(usual)
+            if let Some((_, baseline)) =
+                baseline.as_ref().filter(|(baseline, _)| *baseline == algorithm)
+                && !candidates.contains(baseline)
             {
-                candidates.push(usual.clone());
+                candidates.push(baseline.clone());
             }
             for parameters in candidates {
                 if (spec.check)(parameters.entries(), fit).is_ok() {
@@ -158,10 +159,10 @@ impl Estimator<'_> {
             }
         }
         let counted = |estimate: &Estimate| {
-            let is_usual = usual.as_ref().is_some_and(|(algorithm, parameters)| {
+            let is_baseline = baseline.as_ref().is_some_and(|(algorithm, parameters)| {
                 estimate.algorithm == *algorithm && estimate.parameters == *parameters
             });
-            let margin = if is_usual { numbers.margin } else { 0.0 };
+            let margin = if is_baseline { numbers.margin } else { 0.0 };
             (1.0 - margin) * estimate.cost.total_ns(products)
         };
         found.sort_by(|a, b| counted(a).total_cmp(&counted(b)));
@@ -169,7 +170,7 @@ impl Estimator<'_> {
     }
 
     /// What stays unless another promises more than the margin; nothing where there is none.
-    fn usual(&self) -> Option<(Algorithm, NamedParameters)> {
+    fn baseline(&self) -> Option<(Algorithm, NamedParameters)> {
         let Estimator { tables, fit, numbers, .. } = *self;
         if numbers.margin == 0.0 {
             return None;
@@ -297,7 +298,7 @@ mod tests {
     #[test]
     fn numbers_are_the_same_from_their_values() {
         for value_type in [ValueType::F32, ValueType::F64] {
-            let numbers = Tables::untuned().usual_model(&h200(), value_type).unwrap();
+            let numbers = Tables::untuned().default_model(&h200(), value_type).unwrap();
             assert_eq!(
                 CostNumbers::from_values(numbers.entries().map(|(_, value)| value)),
                 numbers
@@ -306,9 +307,9 @@ mod tests {
     }
 
     #[test]
-    fn with_a_margin_what_is_usual_stays_unless_another_promises_more() {
+    fn with_a_margin_the_baseline_stays_unless_another_promises_more() {
         let own = |margin: f64| {
-            let numbers = Tables::untuned().usual_model(&h200(), ValueType::F32).unwrap();
+            let numbers = Tables::untuned().default_model(&h200(), ValueType::F32).unwrap();
             let numbers = CostNumbers { margin, ..numbers };
             let entry = crate::DeviceEntry {
                 origin: "a test".to_owned(),
@@ -327,12 +328,12 @@ mod tests {
             let found = estimates(&own(margin), &h200(), ValueType::F32, matrix, Products::Several);
             found[0].to_string()
         };
-        let is_usual = |text: String| text.contains("tile_nnz=3072");
+        let is_baseline = |text: String| text.contains("tile_nnz=3072");
         // Tiles of other sizes promise little, an item a row much more than a tenth.
         let (long, short) = (rows_of(100_000, 60), rows_of(20_000, 2));
-        assert!(!is_usual(first(0.0, &long)) && is_usual(first(0.1, &long)));
-        assert!(!is_usual(first(0.0, &short)) && !is_usual(first(0.1, &short)));
-        assert!(is_usual(first(0.9, &short)));
+        assert!(!is_baseline(first(0.0, &long)) && is_baseline(first(0.1, &long)));
+        assert!(!is_baseline(first(0.0, &short)) && !is_baseline(first(0.1, &short)));
+        assert!(is_baseline(first(0.9, &short)));
     }
 
     #[test]

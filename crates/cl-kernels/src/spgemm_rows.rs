@@ -102,7 +102,7 @@ impl SpgemmRows {
     /// What suits a device's local memory.
     pub fn default_for(device: &DeviceTraits) -> Self {
         let has_48_kib = device.local_bytes >= 48 << 10;
-        let mut defaults = Self::usual(Self::most_items(device), has_48_kib);
+        let mut defaults = Self::defaults(Self::most_items(device), has_48_kib);
         // Items compute all rows. Where groups do, few are there at once: a look takes no longer than its share of the
         // work.
         if device.device_type == DeviceType::Cpu {
@@ -130,7 +130,7 @@ impl SpgemmRows {
     }
 
     /// The same for groups of up to `max_group_size` items; `has_48_kib` says that there are 48 KiB of local memory.
-    pub(crate) fn usual(max_group_size: u64, has_48_kib: bool) -> Self {
+    pub(crate) fn defaults(max_group_size: u64, has_48_kib: bool) -> Self {
         SpgemmRows {
             group_size: 1 << max_group_size.clamp(1, 256).ilog2(),
             tiny: 16,
@@ -324,7 +324,8 @@ mod tests {
 
     #[test]
     fn long_rows_take_more_than_a_part_of_a_units_share_and_than_the_least() {
-        let rows = SpgemmRows { least_long: 100, unit_shares: 4, ..SpgemmRows::usual(256, true) };
+        let rows =
+            SpgemmRows { least_long: 100, unit_shares: 4, ..SpgemmRows::defaults(256, true) };
         // 1000 entries of A name rows of 8 entries: 8000 products, 1000 a part of 2 units.
         assert_eq!(rows.long_work(1000, (10, 80), 2), 1000);
         assert_eq!(rows.long_work(1000, (10, 80), 200), 100);

@@ -44,7 +44,7 @@ parameters! {
 impl SpmmMerge {
     /// Sane values for a device nothing is known of.
     pub fn default_for(device: &DeviceTraits, value_type: ValueType) -> Self {
-        let mut parameters = Self::usual(device.device_type, value_type);
+        let mut parameters = Self::defaults(device.device_type, value_type);
         let most = 1 << device.max_group_size.clamp(1, 1 << 10).ilog2();
         parameters.group_size = parameters.group_size.min(most);
         while parameters.check(device, value_type).is_err() {
@@ -65,7 +65,7 @@ impl SpmmMerge {
     }
 
     /// For devices of a kind, whose groups and local memory can be large enough.
-    pub(crate) fn usual(device_type: DeviceType, value_type: ValueType) -> Self {
+    pub(crate) fn defaults(device_type: DeviceType, value_type: ValueType) -> Self {
         SpmmMerge {
             group_size: 64,
             vector_width: default_vector_width(device_type, value_type),
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn groups_grow_for_many_columns_and_tiles_shrink_where_the_device_is_idle() {
         let device = DeviceTraits { compute_units: 100, ..crate::tests::gpu() };
-        let usual = SpmmMerge::usual(DeviceType::Gpu, ValueType::F32);
+        let default = SpmmMerge::defaults(DeviceType::Gpu, ValueType::F32);
         let fitted = |parameters: SpmmMerge, path, columns| {
             let fitted = parameters.fitted(&device, ValueType::F32, path, (columns, 4));
             (fitted.group_size, fitted.tile_length, fitted.slack)
@@ -237,12 +237,12 @@ mod tests {
             (20_000, 64, (128, 128, 32)),
             (0, 64, (128, 128, 32)),
         ] {
-            assert_eq!(fitted(usual, path, columns), expected, "{path}, {columns} columns");
+            assert_eq!(fitted(default, path, columns), expected, "{path}, {columns} columns");
         }
-        let as_given = SpmmMerge { sub_groups: 1, ..usual };
+        let as_given = SpmmMerge { sub_groups: 1, ..default };
         assert_eq!(fitted(as_given, 0, 64), (64, 512, 64));
         // A device with small groups stays as it is.
         let small = DeviceTraits { max_group_size: 64, ..device.clone() };
-        assert_eq!(usual.fitted(&small, ValueType::F32, large, (64, 4)).group_size, 64);
+        assert_eq!(default.fitted(&small, ValueType::F32, large, (64, 4)).group_size, 64);
     }
 }

@@ -28,7 +28,7 @@ parameters! {
 impl SpmmNonzeroSplit {
     /// The paper's on a GPU: one nonzero at a time, and tiles of as many nonzeros as its warps take.
     pub fn default_for(device: &DeviceTraits, value_type: ValueType) -> Self {
-        let defaults = Self::usual(device.device_type, value_type);
+        let defaults = Self::defaults(device.device_type, value_type);
         let mut parameters = SpmmNonzeroSplit {
             group_size: defaults
                 .group_size
@@ -43,7 +43,7 @@ impl SpmmNonzeroSplit {
     }
 
     /// For devices of a kind, whose groups can be large enough.
-    pub(crate) fn usual(device_type: DeviceType, value_type: ValueType) -> Self {
+    pub(crate) fn defaults(device_type: DeviceType, value_type: ValueType) -> Self {
         SpmmNonzeroSplit {
             group_size: if device_type == DeviceType::Cpu { 64 } else { 128 },
             vector_width: default_vector_width(device_type, value_type),

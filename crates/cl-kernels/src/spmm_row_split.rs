@@ -77,7 +77,7 @@ parameters! {
 impl SpmmRowSplit {
     /// Sane values for a device nothing is known of.
     pub fn default_for(device: &DeviceTraits, value_type: ValueType) -> Self {
-        let defaults = Self::usual(device.device_type, value_type);
+        let defaults = Self::defaults(device.device_type, value_type);
         let group_size = defaults.group_size.min(defaults.largest_group(device, value_type));
         SpmmRowSplit { group_size, ..defaults }
     }
@@ -91,7 +91,7 @@ impl SpmmRowSplit {
     }
 
     /// For devices of a kind, whose groups can be large enough.
-    pub(crate) fn usual(device_type: DeviceType, value_type: ValueType) -> Self {
+    pub(crate) fn defaults(device_type: DeviceType, value_type: ValueType) -> Self {
         SpmmRowSplit {
             group_size: if device_type == DeviceType::Cpu { 64 } else { 128 },
             vector_width: default_vector_width(device_type, value_type),

@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn few_columns_have_rows_shared_and_many_where_the_device_is_idle() {
-        let parameters = SpmmRowSplit::usual(DeviceType::Gpu, ValueType::F32);
+        let parameters = SpmmRowSplit::defaults(DeviceType::Gpu, ValueType::F32);
         let single = parameters.row_by_row();
         let shuffling = SpmmRowSplit { shuffles: 32, ..parameters };
         let shared = |parameters: &SpmmRowSplit, columns, mean_row, idle| {
@@ -152,7 +152,7 @@ mod tests {
             let found = shared(parameters, columns, mean_row, idle);
             assert_eq!(found, sub_groups, "{columns} columns, {mean_row}, {idle}");
         }
-        let cpu = SpmmRowSplit::usual(DeviceType::Cpu, ValueType::F32);
+        let cpu = SpmmRowSplit::defaults(DeviceType::Cpu, ValueType::F32);
         assert_eq!(cpu.sharing(), None);
         assert_eq!(parameters.published().sharing(), None);
         assert_eq!(shuffling.sharing().map(|it| it.shuffles), Some(0));
@@ -160,9 +160,9 @@ mod tests {
 
     #[test]
     fn more_rows_of_b_are_under_way_for_long_rows_and_where_the_device_is_idle() {
-        let single = SpmmRowSplit::usual(DeviceType::Gpu, ValueType::F32).row_by_row();
+        let single = SpmmRowSplit::defaults(DeviceType::Gpu, ValueType::F32).row_by_row();
         let nodes = SpmmRowSplit { rows_at_once: 3, ..single };
-        let cpu = SpmmRowSplit::usual(DeviceType::Cpu, ValueType::F32);
+        let cpu = SpmmRowSplit::defaults(DeviceType::Cpu, ValueType::F32);
         let tiling = Tiling::new(32, 4, 128);
         for (parameters, sharing, mean_row, idle, at_once) in [
             (&single, 1, 64.0, 1.0, 8),
@@ -187,27 +187,27 @@ mod tests {
 
     #[test]
     fn a_group_is_doubled_where_it_then_takes_the_longest_row_of_an_idle_device() {
-        let usual = SpmmRowSplit {
+        let default = SpmmRowSplit {
             rows_at_once: 3,
-            ..SpmmRowSplit::usual(DeviceType::Gpu, ValueType::F32)
+            ..SpmmRowSplit::defaults(DeviceType::Gpu, ValueType::F32)
         };
-        let small = SpmmRowSplit { group_size: 16, ..usual };
+        let small = SpmmRowSplit { group_size: 16, ..default };
         let gpu = gpu();
         let of_128 = DeviceTraits { max_group_size: 128, ..gpu.clone() };
         let little_local = DeviceTraits { local_bytes: 8 << 10, ..gpu.clone() };
-        let shuffling = SpmmRowSplit { shuffles: 32, ..usual };
+        let shuffling = SpmmRowSplit { shuffles: 32, ..default };
         // Four teams in a group of 128.
         for (parameters, device, columns, longest_row, idle, group_size) in [
-            (usual, &gpu, 64, 1_024, 3.0, 128),
-            (usual, &gpu, 64, 1_025, 3.0, 256),
-            (usual, &gpu, 64, 2_048, 3.0, 256),
-            (usual, &gpu, 64, 2_049, 3.0, 128),
-            (usual, &gpu, 64, 1_711, 1.4, 128),
-            (usual, &of_128, 64, 1_711, 3.0, 128),
-            (usual, &little_local, 64, 1_711, 3.0, 128),
-            (SpmmRowSplit { group_size: 256, ..usual }, &gpu, 64, 3_000, 3.0, 256),
+            (default, &gpu, 64, 1_024, 3.0, 128),
+            (default, &gpu, 64, 1_025, 3.0, 256),
+            (default, &gpu, 64, 2_048, 3.0, 256),
+            (default, &gpu, 64, 2_049, 3.0, 128),
+            (default, &gpu, 64, 1_711, 1.4, 128),
+            (default, &of_128, 64, 1_711, 3.0, 128),
+            (default, &little_local, 64, 1_711, 3.0, 128),
+            (SpmmRowSplit { group_size: 256, ..default }, &gpu, 64, 3_000, 3.0, 256),
             (shuffling, &gpu, 64, 1_711, 3.0, 128),
-            (usual.published(), &gpu, 64, 1 << 22, 3.0, 128),
+            (default.published(), &gpu, 64, 1 << 22, 3.0, 128),
             // Three tiles of eight items, but one of 22 in a group of 32.
             (SpmmRowSplit { vector_width: 2, ..small }, &gpu, 44, 400, 3.0, 16),
         ] {

@@ -7,7 +7,7 @@ use crate::spmm::SpmmAlgorithm;
 pub enum SpmmVariant {
     /// With what was found to gain since: the switch of the device, i-nodes, rows in order of length, long rows cut.
     #[default]
-    Usual,
+    Default,
     /// As published: the mean row alone decides ([`published_choice`]), row split takes rows as they come, each whole (up
     /// to 2^20 nonzeros), and merge is a nonzero split (`spmm_nonzero_split`).
     Published,
@@ -15,12 +15,12 @@ pub enum SpmmVariant {
 
 impl SpmmVariant {
     /// Both.
-    pub const ALL: [SpmmVariant; 2] = [SpmmVariant::Usual, SpmmVariant::Published];
+    pub const ALL: [SpmmVariant; 2] = [SpmmVariant::Default, SpmmVariant::Published];
 
-    /// The spelling in options; records of the usual form have none.
+    /// The spelling in options; records of the default form have none.
     pub fn name(self) -> &'static str {
         match self {
-            SpmmVariant::Usual => "usual",
+            SpmmVariant::Default => "default",
             SpmmVariant::Published => "published",
         }
     }
@@ -35,11 +35,15 @@ impl std::fmt::Display for SpmmVariant {
 impl std::str::FromStr for SpmmVariant {
     type Err = String;
 
+    /// Also `usual`, which the default form was called.
     fn from_str(text: &str) -> Result<Self, String> {
+        if text == "usual" {
+            return Ok(SpmmVariant::Default);
+        }
         SpmmVariant::ALL
             .into_iter()
             .find(|variant| variant.name() == text)
-            .ok_or_else(|| format!("variant \"{text}\" is none of usual, published"))
+            .ok_or_else(|| format!("variant \"{text}\" is none of default, published"))
     }
 }
 

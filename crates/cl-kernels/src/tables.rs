@@ -81,7 +81,11 @@ impl Tables {
 
     /// The numbers of the cost model for a device, or where no entry has any for it, those that are shipped for another:
     /// what a fit begins with.
-    pub fn usual_model(&self, device: &DeviceTraits, value_type: ValueType) -> Option<CostNumbers> {
+    pub fn default_model(
+        &self,
+        device: &DeviceTraits,
+        value_type: ValueType,
+    ) -> Option<CostNumbers> {
         let of_device = self.matches(device).into_iter().map(|(_, found)| found.entry);
         let shipped = self.0.shipped.iter().flat_map(|(_, table)| &table.devices);
         of_device.chain(shipped).find_map(|entry| entry.model(value_type)).copied()

@@ -1,6 +1,6 @@
 //! Variants: the ways in which one algorithm can run, under the names that commands and records use.
 
-/// A way in which an algorithm runs. One that an algorithm does not have means its usual way.
+/// A way in which an algorithm runs. One that an algorithm does not have means its default way.
 #[derive(
     Clone,
     Copy,

@@ -168,7 +168,7 @@ impl<'a> Kind<'a> {
         Self { op: record.op.name(), value_type: &record.value_type }
     }
 
-    /// "f64", or "f64 spmm" where the operation is not the usual one.
+    /// "f64", or "f64 spmm" where the operation is not the default one.
     pub(crate) fn label(self) -> String {
         match self.op {
             "spmv" => self.value_type.to_owned(),
@@ -178,7 +178,7 @@ impl<'a> Kind<'a> {
 }
 
 /// What tells one result of a matrix from another, without the value type: "csr_adaptive/nrs-log",
-/// followed by whatever is not the usual choice.
+/// followed by whatever is not the default choice.
 pub(crate) fn series(record: &Record) -> String {
     let mut name = record.algorithm.clone();
     if !record.variant.is_empty() {
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_names_only_what_is_unusual() {
+    fn a_series_names_only_what_is_no_default() {
         let mut record = sample("m", "csr_adaptive");
         assert_eq!(series(&record), "csr_adaptive");
         record.variant = "spin".to_owned();

@@ -2,7 +2,9 @@
 //! longer to measure them than to multiply.
 
 use cl_kernels::{DeviceTraits, StreamRates};
-use sparrow::{DeviceEntry, Queue, Rates, TableError, user_table_path, usual_tables, write_entry};
+use sparrow::{
+    DeviceEntry, Queue, Rates, TableError, default_tables, user_table_path, write_entry,
+};
 
 use crate::MeasureError;
 use crate::tune::TunedDevice;
@@ -15,7 +17,7 @@ use crate::tune::TunedDevice;
 /// The driver's own failure.
 pub fn rates_blocking(queue: &Queue, again: bool) -> Result<Rates, MeasureError> {
     let traits = queue.context().device().traits();
-    let kept = usual_tables().stream_rates(traits).filter(|_| !again);
+    let kept = default_tables().stream_rates(traits).filter(|_| !again);
     if let Some(StreamRates { read_gbytes_per_s, copy_gbytes_per_s, .. }) = kept {
         return Ok(Rates { read: read_gbytes_per_s * 1e9, copy: copy_gbytes_per_s * 1e9 });
     }

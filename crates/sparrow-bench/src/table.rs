@@ -135,7 +135,7 @@ fn matrix_heading(record: &Record) -> String {
 }
 
 fn result(record: &Record) -> Vec<Cell> {
-    // What is unusual goes on lines of its own where the name is long.
+    // What is not the default goes on lines of its own where the name is long.
     let name = plain(&series(record));
     let apart = if name.chars().count() > NAME { "\n    " } else { " " };
     let name = format!("  {}", name.replace(' ', apart));

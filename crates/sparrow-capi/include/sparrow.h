@@ -350,7 +350,7 @@ typedef struct sparrow_plan_options {
     // The algorithm: "csr_scalar", "csr_vector", "csr_adaptive", "csr_flat", "csr_pieces",
     // "segmented_sum", "evc_hyb", "hyb", "sell", "sell_sigma", "csr_tiles"; NULL chooses one for the matrix and the device.
     const char *algorithm;
-    // The way in which that algorithm runs, as `sparrow bench --variant` spells it; NULL is its usual way.
+    // The way in which that algorithm runs, as `sparrow bench --variant` spells it; NULL is its default way.
     const char *variant;
     // Hyper-parameters over what the device table says: "group_size=256,nnz_per_wg=1024"; or NULL.
     const char *parameters;

@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char};
 use std::path::Path;
 
 use opencl3::types::{cl_command_queue, cl_context, cl_device_id};
-use sparrow::{BinaryCache, Context, Tables, parse_device_table, usual_tables};
+use sparrow::{BinaryCache, Context, Tables, default_tables, parse_device_table};
 
 use crate::failure::{Failure, Result, guard};
 use crate::pointer::{Growing, Out, Place, fill, handle, place, read_optional, release, starts};
@@ -173,7 +173,7 @@ unsafe fn adopt(
 ) -> Result<sparrow_context> {
     // SAFETY: the caller's promise.
     let options = unsafe { read_optional(options, "options")? };
-    let (mut table, mut cache) = (Place::Usual, Place::Usual);
+    let (mut table, mut cache) = (Place::Default, Place::Default);
     if let Some(options) = options {
         // SAFETY: texts of valid options are valid.
         table = unsafe { place(options.device_table, "options->device_table")? };
@@ -181,7 +181,7 @@ unsafe fn adopt(
         cache = unsafe { place(options.binary_cache, "options->binary_cache")? };
     }
     let cache = match cache {
-        Place::Usual => BinaryCache::Default,
+        Place::Default => BinaryCache::Default,
         Place::Off => BinaryCache::Off,
         Place::At(folder) => BinaryCache::Folder(folder),
     };
@@ -201,7 +201,7 @@ unsafe fn adopt(
 /// The device tables of a place; a table that is named must be there.
 pub(crate) fn tables(place: &Place) -> Result<Tables> {
     match place {
-        Place::Usual => Ok(usual_tables()),
+        Place::Default => Ok(default_tables()),
         Place::Off => Ok(Tables::with_user(None)),
         Place::At(path) => read_table(path),
     }

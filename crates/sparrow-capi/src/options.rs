@@ -26,7 +26,7 @@ pub struct sparrow_plan_options {
     /// The algorithm: "csr_scalar", "csr_vector", "csr_adaptive", "csr_flat", "csr_pieces",
     /// "segmented_sum", "evc_hyb", "hyb", "sell", "sell_sigma", "csr_tiles"; NULL chooses one for the matrix and the device.
     pub algorithm: *const c_char,
-    /// The way in which that algorithm runs, as `sparrow bench --variant` spells it; NULL is its usual way.
+    /// The way in which that algorithm runs, as `sparrow bench --variant` spells it; NULL is its default way.
     pub variant: *const c_char,
     /// Hyper-parameters over what the device table says: "group_size=256,nnz_per_wg=1024"; or NULL.
     pub parameters: *const c_char,
@@ -219,7 +219,7 @@ pub(crate) unsafe fn plan_options(
     })
 }
 
-/// A variant that the algorithm has; the face takes any other for the usual one, which here would hide a mistake.
+/// A variant that the algorithm has; the face takes any other for the default one, which here would hide a mistake.
 fn variant_of(algorithm: Option<Algorithm>, variant: Option<Variant>) -> Result<Variant> {
     let refuse = |text: String| Err(Failure::argument(format!("options->variant: {text}")));
     match (algorithm, variant) {
@@ -348,7 +348,7 @@ pub(crate) unsafe fn parameters(pointer: *const c_char) -> Result<Vec<(String, u
 unsafe fn own_tables(pointer: *const c_char, home: &Home) -> Result<Tables> {
     // SAFETY: the caller's promise.
     match unsafe { place(pointer, "options->device_table")? } {
-        Place::Usual => Ok(home.tables.clone()),
+        Place::Default => Ok(home.tables.clone()),
         named => tables(&named),
     }
 }

@@ -208,7 +208,7 @@ pub(crate) unsafe fn text<'a>(pointer: *const c_char, name: &str) -> Result<Opti
 /// A place of the file system, where `NULL` means the environment's and "off" means none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    Usual,
+    Default,
     Off,
     At(PathBuf),
 }
@@ -217,7 +217,7 @@ pub(crate) enum Place {
 /// NULL, or characters that end with a zero.
 pub(crate) unsafe fn place(pointer: *const c_char, name: &str) -> Result<Place> {
     if pointer.is_null() {
-        return Ok(Place::Usual);
+        return Ok(Place::Default);
     }
     // SAFETY: the caller's promise.
     let bytes = unsafe { CStr::from_ptr(pointer) }.to_bytes();

@@ -232,7 +232,7 @@ pub(crate) struct Spmv {
     pub(crate) value_type: Option<ValueType>,
     #[arg(long, value_name = "NAME", help = algorithm_help("The algorithm"))]
     pub(crate) algorithm: Option<Algorithm>,
-    /// One of the ways in which the named algorithm runs, as `bench spmv --help` lists them; its usual one if left out
+    /// One of the ways in which the named algorithm runs, as `bench spmv --help` lists them; its default one if left out
     #[arg(long, value_name = "NAME")]
     pub(crate) variant: Option<Variant>,
     /// How a row is summed: plain, or compensated, which keeps what each addition rounds off

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use opencl3::types::cl_command_queue;
 use sparrow::{
-    BinaryCache, Context, Device, Queue, RuntimeError, Tables, parse_device_table, usual_tables,
+    BinaryCache, Context, Device, Queue, RuntimeError, Tables, default_tables, parse_device_table,
 };
 
 use crate::alive::Beginning;
@@ -120,7 +120,7 @@ impl Home {
     /// The device tables: those that the last tuning has left, else those that the process began with.
     pub(crate) fn tables(&self) -> Tables {
         let tuned = TUNED.lock().unwrap_or_else(PoisonError::into_inner);
-        tuned.clone().unwrap_or_else(usual_tables)
+        tuned.clone().unwrap_or_else(default_tables)
     }
 
     /// An application's queue, which must be one of this context and device.

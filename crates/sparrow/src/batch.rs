@@ -14,7 +14,7 @@ use crate::batch_overlap::check_batch_apart;
 use crate::batch_product::{AnyBatchCoefficient, AnyBatchProduct};
 use crate::plan::{by_value, check_context, check_device, fitting};
 use crate::tables::Resolver;
-use crate::{Error, Result, usual_tables};
+use crate::{Error, Result, default_tables};
 
 /// What a plan is asked for; the default is the automatic choice.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +56,7 @@ impl BatchPlan {
 
     fn build(queue: &Queue, batch: &AnyBatch, options: &BatchOptions) -> Result<Self> {
         let (device, value_type) = (queue.context().device().traits(), batch.value_type());
-        let tables = options.tables.clone().unwrap_or_else(usual_tables);
+        let tables = options.tables.clone().unwrap_or_else(default_tables);
         let defaults = BatchedSwitch::default_for(device);
         let (switch, _) = tables.parameters(device, value_type, defaults, |_| Ok(()));
         let choice = match switch == BatchedSwitch::default_for(device) {

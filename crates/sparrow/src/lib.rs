@@ -119,7 +119,7 @@ pub use solve::{
 pub use spgemm::{AnySpgemmPlan, SpgemmOptions};
 pub use spmm::{AnyDenseProduct, AnySpmmPlan, SpmmChoice, SpmmOptions};
 pub use table_file::write_entry;
-pub use tables::{raw_timings_folder, user_table_path, usual_tables};
+pub use tables::{default_tables, raw_timings_folder, user_table_path};
 pub use typed::{
     Batch, BatchCoefficient, BatchProduct, Coefficient, CooToCsr, DenseMatrix, DenseProduct,
     DenseToCsr, LinearSystem, Matrix, Plan, Product, Recorder, Solver, SpgemmPlan, SpmmPlan,

@@ -7,7 +7,7 @@ use cl_runtime::{AnyArray, AnyMatrix, MatrixTypes, Queue};
 
 use crate::plan::{check_context, check_device, check_types, fitting};
 use crate::tables::Resolver;
-use crate::{Result, usual_tables};
+use crate::{Result, default_tables};
 
 /// How C = A B is computed; the default suits the device.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ impl AnySpgemmPlan {
 
     fn build(queue: &Queue, a: &AnyMatrix, b: &AnyMatrix, options: &SpgemmOptions) -> Result<Self> {
         let (device, value_type) = (queue.context().device().traits(), a.value_type());
-        let tables = options.tables.clone().unwrap_or_else(usual_tables);
+        let tables = options.tables.clone().unwrap_or_else(default_tables);
         let asked = options.parameters.as_slice();
         let resolver = Resolver { tables: &tables, device, value_type, rule: &[], asked };
         let defaults = SpgemmRows::default_for(device);

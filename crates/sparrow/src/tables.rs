@@ -17,7 +17,7 @@ use csr_core::ValueType;
 use crate::Result;
 
 /// The user's table, if there is one, then the shipped ones; read once a process.
-pub fn usual_tables() -> Tables {
+pub fn default_tables() -> Tables {
     static TABLES: OnceLock<Tables> = OnceLock::new();
     TABLES.get_or_init(read_tables).clone()
 }

@@ -141,7 +141,7 @@ pub fn bits<T: RealValue>(y: &[T]) -> Vec<u64> {
 
 /// Of each kind fewer rows, and shorter ones, where an interpreter takes them one by one.
 fn matrix<V: RealValue>(seed: u64, is_small: bool) -> Csr<V> {
-    let of = |usual: usize, small: usize| if is_small { small } else { usual };
+    let of = |default: usize, small: usize| if is_small { small } else { default };
     let mut lengths = vec![2; of(100, 40)];
     lengths.extend([0; 70]);
     lengths.extend(vec![33; of(7, 3)]);

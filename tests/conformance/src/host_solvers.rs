@@ -47,7 +47,7 @@ pub fn dense(rows: &[&[f64]]) -> Csr<f64> {
     Csr::new(rows.len(), offsets, columns, values).unwrap()
 }
 
-/// Options of a solver, all others as they usually are.
+/// Options of a solver, all others the defaults.
 pub fn options(method: SolverMethod, preconditioner: Preconditioner) -> SolverOptions {
     SolverOptions { method, preconditioner, ..SolverOptions::default() }
 }

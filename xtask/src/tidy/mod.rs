@@ -2,7 +2,7 @@
 //!
 //! A rule is a function from a file's path and text, or from the whole tree, to its findings, so that each has tests
 //! proving that it fires. This module reads the tree and applies them; `cargo test -p xtask` does the same, so a
-//! broken rule is seen in the usual test run too.
+//! broken rule is seen in the default test run too.
 
 mod example;
 mod layers;

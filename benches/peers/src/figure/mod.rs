@@ -225,15 +225,15 @@ impl Case {
 
     /// Nonzeros at a scale, as far as they are known before.
     fn nnz(&self, scale: f64) -> u64 {
-        const USUAL: f64 = 3e6;
+        const DEFAULT: f64 = 3e6;
         match self {
             Case::Made(made) => made.nnz(),
             Case::Batch(case, size) => case.nnz(*size),
             Case::Input(Input::Class(class)) => {
-                let nnz = class.published_size().map_or(USUAL, |(_, nnz)| nnz as f64);
+                let nnz = class.published_size().map_or(DEFAULT, |(_, nnz)| nnz as f64);
                 (nnz * scale) as u64
             }
-            Case::Input(_) => USUAL as u64,
+            Case::Input(_) => DEFAULT as u64,
         }
     }
 

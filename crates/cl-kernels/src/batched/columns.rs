@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn two_copies_of_a_pattern_are_whole_steps() {
-        let pairs = Batched::usual(32).by_pairs();
+        let pairs = Batched::defaults(32).by_pairs();
         // 127 nonzeros and a position before them are one step of 128, 128 are two.
         assert_eq!(pairs.copied_columns_words(127), 2 * 64);
         assert_eq!(pairs.copied_columns_words(128), 2 * 2 * 64);
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn pairs_in_f64_alone_read_copied_columns() {
-        let alone = Batched::usual(32);
+        let alone = Batched::defaults(32);
         let pairs = alone.by_pairs();
         assert!(!alone.copies_columns(ValueType::F64) && pairs.copies_columns(ValueType::F64));
         assert!(!pairs.copies_columns(ValueType::F32));

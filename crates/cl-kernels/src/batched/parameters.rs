@@ -45,7 +45,7 @@ impl Batched {
     pub fn default_for(device: &DeviceTraits, value_type: ValueType) -> Self {
         // On a CPU an item is a loop, and sub-groups of few items have little to tell each other.
         let most = if device.device_type == DeviceType::Cpu { 8 } else { 64 };
-        let mut parameters = Self::usual(1 << device.simd_width.clamp(8, most).ilog2());
+        let mut parameters = Self::defaults(1 << device.simd_width.clamp(8, most).ilog2());
         parameters.wide_if_few = u32::from(device.device_type != DeviceType::Cpu);
         while parameters.check(device, value_type).is_err() {
             if parameters.rows_per_task > 32 {
@@ -69,7 +69,7 @@ impl Batched {
     }
 
     /// For items that run in step by `sub_group_size`.
-    pub(crate) fn usual(sub_group_size: u32) -> Self {
+    pub(crate) fn defaults(sub_group_size: u32) -> Self {
         Batched {
             sub_group_size,
             sub_groups_per_group: (128 / sub_group_size).clamp(1, 8),
@@ -267,24 +267,24 @@ mod tests {
             DeviceTraits { local_bytes: local_kib << 10, shuffle_sizes, ..gpu() }
         };
         // Two entries an item: 1,024 steps have a part each, twice as many for pairs, of two sums.
-        let short = Batched { nnz_per_item: 2, ..Batched::usual(32) };
+        let short = Batched { nnz_per_item: 2, ..Batched::defaults(32) };
         assert_eq!(short.check(&of(20, &[]), ValueType::F64), Ok(()));
         assert!(short.check(&of(20, &[32]), ValueType::F64).is_err());
         assert_eq!(short.check(&of(24, &[32]), ValueType::F64), Ok(()));
         let pairs = Batched { pairs: 1, ..short };
         assert_eq!(pairs.check(&of(48, &[]), ValueType::F64), Ok(()));
         assert!(pairs.check(&of(48, &[32]), ValueType::F64).is_err());
-        let usual = Batched { pairs: 1, ..Batched::usual(32) };
-        assert_eq!(usual.check(&of(48, &[32]), ValueType::F64), Ok(()));
+        let default = Batched { pairs: 1, ..Batched::defaults(32) };
+        assert_eq!(default.check(&of(48, &[32]), ValueType::F64), Ok(()));
     }
 
     #[test]
     fn one_item_runs_in_step_where_local_memory_suffices() {
         let of = |local_kib: u64| DeviceTraits { local_bytes: local_kib << 10, ..gpu() };
-        let one = Batched::usual(1);
+        let one = Batched::defaults(1);
         assert!(one.runs_in_step(&of(16), ValueType::F64));
         assert!(!one.runs_in_step(&of(8), ValueType::F64));
-        assert!(!Batched::usual(8).runs_in_step(&of(64), ValueType::F64));
+        assert!(!Batched::defaults(8).runs_in_step(&of(64), ValueType::F64));
     }
 
     #[test]
@@ -295,20 +295,20 @@ mod tests {
             wide.map(|wide| (wide.group_size(), wide.wide_if_few))
         };
         let asked = |parameters| Batched { wide_if_few: 1, ..parameters };
-        assert_eq!(wide(asked(Batched::usual(32)), 48, false), Some((256, 0)));
-        assert_eq!(wide(Batched::usual(32), 48, false), None);
-        assert_eq!(wide(asked(Batched::usual(32)), 24, false), None);
-        let large = Batched { sub_groups_per_group: 8, ..Batched::usual(32) };
+        assert_eq!(wide(asked(Batched::defaults(32)), 48, false), Some((256, 0)));
+        assert_eq!(wide(Batched::defaults(32), 48, false), None);
+        assert_eq!(wide(asked(Batched::defaults(32)), 24, false), None);
+        let large = Batched { sub_groups_per_group: 8, ..Batched::defaults(32) };
         assert_eq!(wide(asked(large), 256, false), None);
         // Sub-groups of one item have a sum for each step of every chunk.
-        let one = asked(Batched { sub_groups_per_group: 32, ..Batched::usual(1) });
+        let one = asked(Batched { sub_groups_per_group: 32, ..Batched::defaults(1) });
         let least = |in_step| (8..64).find(|kib| wide(one, *kib, in_step).is_some());
         assert!(least(false) < least(true) && least(true).is_some());
     }
 
     #[test]
     fn pairs_fit_48_kib_with_the_defaults_and_no_less() {
-        let pairs = Batched { pairs: 1, ..Batched::usual(32) };
+        let pairs = Batched { pairs: 1, ..Batched::defaults(32) };
         let of = |local_kib: u64| DeviceTraits {
             local_bytes: local_kib << 10,
             shuffle_sizes: vec![32],

@@ -1,5 +1,5 @@
 //! Batched products: each kernel on lists of tasks and on a strided range. That by sub-groups in step, which compiles for
-//! NVIDIA alone in its usual size, has sub-groups of one item, as the tests have it on every device.
+//! NVIDIA alone in its default size, has sub-groups of one item, as the tests have it on every device.
 
 use csr_core::ValueType;
 
@@ -24,11 +24,11 @@ impl List<'_> {
             (BatchedKernel::Coo, &[FEATURE_ATOMIC, FEATURE_ONE_RANGE]),
         ];
         let in_step: [&[&'static str]; 2] = [&[FEATURE_ONE_RANGE, FEATURE_REVERSE], &[]];
-        let alone = Batched { sub_groups_per_group: 64, ..Batched::usual(1) };
+        let alone = Batched { sub_groups_per_group: 64, ..Batched::defaults(1) };
         for value_type in ValueType::ALL {
             // Devices of every SIMD width.
             let sets =
-                self.parameter_sets(value_type, [8, 16, 32, 64].map(Batched::usual).to_vec())?;
+                self.parameter_sets(value_type, [8, 16, 32, 64].map(Batched::defaults).to_vec())?;
             let count = match self.extent {
                 Extent::Cover if value_type != value_type.accumulator() => 2,
                 _ => forms.len(),

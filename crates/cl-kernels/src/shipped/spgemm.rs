@@ -14,7 +14,7 @@ const MAX_GROUP_SIZE: u64 = 256;
 impl List<'_> {
     /// What each class of rows asks for, on a device with room for the larger bitmap.
     pub(super) fn spgemm(&mut self) {
-        let rows = SpgemmRows::usual(MAX_GROUP_SIZE, true);
+        let rows = SpgemmRows::defaults(MAX_GROUP_SIZE, true);
         let numbers = [ValueType::F32, ValueType::F64];
         for offset_type in [OffsetType::U32, OffsetType::U64] {
             self.helper(spgemm_rows::SOURCE, ValueType::F32, offset_type, &rows);

@@ -21,24 +21,24 @@ impl List<'_> {
     /// What B stores and how C lies, in the cover two of them each, in turn.
     pub(super) fn spmm(&mut self) -> Result<(), ParameterError> {
         for value_type in ValueType::ALL {
-            let usual = vec![SpmmRowSplit::usual(DeviceType::Gpu, value_type)];
+            let default = vec![SpmmRowSplit::defaults(DeviceType::Gpu, value_type)];
             let mut sets = Vec::new();
-            for usual in self.parameter_sets(value_type, usual)? {
+            for default in self.parameter_sets(value_type, default)? {
                 // NVIDIA's compiler alone has them, and is not asked.
-                let usual = SpmmRowSplit { shuffles: 0, ..usual };
-                let single = usual.row_by_row();
+                let default = SpmmRowSplit { shuffles: 0, ..default };
+                let single = default.row_by_row();
                 let long = [FEATURE_NODE_LIST, FEATURE_PARTS, FEATURE_GROUP_A_PART];
                 // As for long rows, and where nodes are few.
                 let [many, many_of_nodes] =
-                    [single, usual].map(|one| SpmmRowSplit { nnz_at_once: 8, ..one });
+                    [single, default].map(|one| SpmmRowSplit { nnz_at_once: 8, ..one });
                 sets.extend([
-                    (usual, vec![FEATURE_NODE_LIST]),
+                    (default, vec![FEATURE_NODE_LIST]),
                     (single, vec![]),
-                    (usual, [&long[..], &[FEATURE_COLUMNS_APART]].concat()),
+                    (default, [&long[..], &[FEATURE_COLUMNS_APART]].concat()),
                     (single, long.to_vec()),
-                    (usual, vec![FEATURE_NODE_LIST, FEATURE_C_BY_ELEMENT]),
+                    (default, vec![FEATURE_NODE_LIST, FEATURE_C_BY_ELEMENT]),
                     (single, vec![FEATURE_COLUMNS_APART]),
-                    (SpmmRowSplit { rows_at_once: 2, ..usual }, vec![FEATURE_NODE_LIST]),
+                    (SpmmRowSplit { rows_at_once: 2, ..default }, vec![FEATURE_NODE_LIST]),
                     (SpmmRowSplit { vector_width: 1, ..single }, vec![FEATURE_COLUMNS_APART]),
                     (many, vec![FEATURE_NODE_LIST]),
                     (single, sharing_feature(8).into_iter().collect()),
@@ -50,24 +50,24 @@ impl List<'_> {
             }
             self.spmm_forms(spmm_row_split::SOURCE, value_type, &sets);
 
-            let usual = vec![SpmmMerge::usual(DeviceType::Gpu, value_type)];
+            let default = vec![SpmmMerge::defaults(DeviceType::Gpu, value_type)];
             let mut sets = Vec::new();
-            for usual in self.parameter_sets(value_type, usual)? {
+            for default in self.parameter_sets(value_type, default)? {
                 sets.extend([
-                    (usual, vec![]),
-                    (usual, vec![FEATURE_COLUMNS_APART]),
-                    (usual, vec![FEATURE_C_BY_ELEMENT]),
+                    (default, vec![]),
+                    (default, vec![FEATURE_COLUMNS_APART]),
+                    (default, vec![FEATURE_C_BY_ELEMENT]),
                     // Where tiles are few.
-                    (SpmmMerge { group_size: 128, tile_length: 128, slack: 32, ..usual }, vec![]),
-                    (SpmmMerge { vector_width: 1, ..usual }, vec![FEATURE_COLUMNS_APART]),
+                    (SpmmMerge { group_size: 128, tile_length: 128, slack: 32, ..default }, vec![]),
+                    (SpmmMerge { vector_width: 1, ..default }, vec![FEATURE_COLUMNS_APART]),
                 ]);
             }
             self.spmm_forms(spmm_merge::SOURCE, value_type, &sets);
 
-            let usual = vec![SpmmNonzeroSplit::usual(DeviceType::Gpu, value_type)];
+            let default = vec![SpmmNonzeroSplit::defaults(DeviceType::Gpu, value_type)];
             let mut sets = Vec::new();
-            for usual in self.parameter_sets(value_type, usual)? {
-                sets.extend([(usual, vec![]), (usual, vec![FEATURE_COLUMNS_APART])]);
+            for default in self.parameter_sets(value_type, default)? {
+                sets.extend([(default, vec![]), (default, vec![FEATURE_COLUMNS_APART])]);
             }
             self.spmm_forms(spmm_nonzero_split::SOURCE, value_type, &sets);
         }

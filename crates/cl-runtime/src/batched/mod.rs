@@ -40,7 +40,7 @@ pub enum BatchedVariant {
 }
 
 impl BatchedVariant {
-    /// The spelling in records; empty for the usual one.
+    /// The spelling in records; empty for the default one.
     pub fn name(self) -> &'static str {
         match self {
             BatchedVariant::Ordered => "",

@@ -33,7 +33,7 @@ struct CsrAdaptive {
 /// `csr_adaptive` as a plan asks for it.
 pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
     let parameters = request.parameters::<Parameters>()?;
-    let variant = request.variant.or_usual(Algorithm::CsrAdaptive);
+    let variant = request.variant.or_default(Algorithm::CsrAdaptive);
     let row_blocks = row_blocks_blocking(request, variant.rules(&parameters))?;
     let spmv = CsrAdaptive::new(
         request.context(),
@@ -85,7 +85,7 @@ impl CsrAdaptive {
         groups_progress: bool,
         row_blocks: DeviceRowBlocks,
     ) -> Result<Self> {
-        let variant = variant.or_usual(Algorithm::CsrAdaptive);
+        let variant = variant.or_default(Algorithm::CsrAdaptive);
         let parameters = variant.parameters(*parameters);
         context.check_value_type(specialisation.value_type)?;
         if *row_blocks.rules() != variant.rules(&parameters) {

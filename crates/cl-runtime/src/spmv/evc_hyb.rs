@@ -32,7 +32,7 @@ struct EvcHyb {
 /// `evc_hyb` as a plan asks for it.
 pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
     let parameters = request.parameters::<Parameters>()?;
-    let variant = request.variant.or_usual(Algorithm::EvcHyb);
+    let variant = request.variant.or_default(Algorithm::EvcHyb);
     let BindRequest { queue, matrix, specialisation, values_id, .. } = *request;
     let plan = plan_blocking(request, variant, &parameters)?;
     let spmv =

@@ -27,8 +27,8 @@ const COMPARED: Measured = Measured::Spmv {
     methods: &[
         REORDERED,
         IN_ORDER,
-        Method::usual(Algorithm::CsrVector),
-        Method::usual(Algorithm::Hyb),
+        Method::by_default(Algorithm::CsrVector),
+        Method::by_default(Algorithm::Hyb),
     ],
     has_host: false,
     is_modelled: false,

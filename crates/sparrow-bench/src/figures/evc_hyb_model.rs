@@ -20,7 +20,11 @@ pub(super) const MEMORY: PaperFigure = PaperFigure {
               are named.",
     cases: Cases::Classes(&["Stanford_Berkeley"]),
     measured: Measured::Spmv {
-        methods: &[IN_ORDER, Method::usual(Algorithm::CsrVector), Method::usual(Algorithm::Hyb)],
+        methods: &[
+            IN_ORDER,
+            Method::by_default(Algorithm::CsrVector),
+            Method::by_default(Algorithm::Hyb),
+        ],
         has_host: false,
         is_modelled: true,
     },

@@ -172,7 +172,7 @@ impl Method {
         Method { algorithm, variant, order: VectorOrder::Original, parameters: &[] }
     }
 
-    const fn usual(algorithm: Algorithm) -> Self {
+    const fn by_default(algorithm: Algorithm) -> Self {
         Method::of(algorithm, Variant::Full)
     }
 }

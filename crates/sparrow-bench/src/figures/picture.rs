@@ -189,7 +189,7 @@ impl Picture {
         self
     }
 
-    /// How to read it, if not as usual.
+    /// How to read it, if not by default.
     #[must_use]
     pub fn read_as(mut self, how: &str) -> Self {
         how.clone_into(&mut self.how);

@@ -13,9 +13,9 @@ use crate::record::Record;
 
 const METHODS: Measured = Measured::Spmv {
     methods: &[
-        Method::usual(Algorithm::CsrScalar),
-        Method::usual(Algorithm::CsrVector),
-        Method::usual(Algorithm::CsrAdaptive),
+        Method::by_default(Algorithm::CsrScalar),
+        Method::by_default(Algorithm::CsrVector),
+        Method::by_default(Algorithm::CsrAdaptive),
         Method::of(Algorithm::SegmentedSum, Variant::Cpu),
         Method::of(Algorithm::SegmentedSum, Variant::Fused),
     ],

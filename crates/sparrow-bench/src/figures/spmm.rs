@@ -15,13 +15,13 @@ use crate::units::{counted, grouped};
 const COLUMNS: usize = 64;
 
 const ROWS: (Option<SpmmAlgorithm>, SpmmVariant) =
-    (Some(SpmmAlgorithm::RowSplit), SpmmVariant::Usual);
+    (Some(SpmmAlgorithm::RowSplit), SpmmVariant::Default);
 const PUBLISHED_ROWS: (Option<SpmmAlgorithm>, SpmmVariant) =
     (Some(SpmmAlgorithm::RowSplit), SpmmVariant::Published);
 const NONZERO_SPLIT: (Option<SpmmAlgorithm>, SpmmVariant) =
     (Some(SpmmAlgorithm::Merge), SpmmVariant::Published);
 const MERGE: (Option<SpmmAlgorithm>, SpmmVariant) =
-    (Some(SpmmAlgorithm::Merge), SpmmVariant::Usual);
+    (Some(SpmmAlgorithm::Merge), SpmmVariant::Default);
 
 /// log2 of the nonzeros of the sweep over the aspect ratio, as published: 2 x 8.3 million to 8.3 million x 2.
 const ASPECT_NONZEROS: f64 = 24.0;
@@ -67,7 +67,7 @@ pub(super) const ASPECT: PaperFigure = PaperFigure {
     value_types: &[ValueType::F32],
     cases: Cases::Made(aspect),
     measured: Measured::Spmm {
-        methods: &[(None, SpmmVariant::Usual)],
+        methods: &[(None, SpmmVariant::Default)],
         columns: COLUMNS,
         beside_dense: false,
         beside_vector: true,
@@ -272,7 +272,7 @@ pub(super) const EACH: PaperFigure = PaperFigure {
             ROWS,
             MERGE,
             (None, SpmmVariant::Published),
-            (None, SpmmVariant::Usual),
+            (None, SpmmVariant::Default),
         ],
         columns: COLUMNS,
         beside_dense: false,

@@ -7,7 +7,7 @@ use csr_core::verify::Oracle;
 use csr_core::{AnyCsrView, AnyVector, Number};
 use sparrow::{
     AnyArray, AnyMatrix, AnyPlan, AnyProduct, NoEvent, PlanOptions, Queue, Rates, Reordering,
-    Stages, Variant, VectorOrder, Workspace, usual_tables,
+    Stages, Variant, VectorOrder, Workspace, default_tables,
 };
 
 use super::operands::{read_blocking, shape_of, shared_array, uploaded};
@@ -189,7 +189,7 @@ pub(super) fn time(
     options: &PlanOptions,
 ) -> Result<(Instance, Samples), MeasureError> {
     let device = queue.context().device().traits();
-    let cache_bytes = usual_tables().cache_bytes(device) as usize;
+    let cache_bytes = default_tables().cache_bytes(device) as usize;
     let copies = match subject.is_cold {
         true => (4 * cache_bytes).div_ceil(matrix.size_bytes().max(1)).clamp(2, 64),
         false => 1,

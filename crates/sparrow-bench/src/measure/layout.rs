@@ -124,10 +124,10 @@ fn format_of(record: &Record) -> EvcHybOptions {
     if record.variant == Variant::SortedCsr.name() {
         return EvcHybOptions { longest_short_row: None, alignment: 1 };
     }
-    let usual = EvcHybOptions::default();
+    let default = EvcHybOptions::default();
     EvcHybOptions {
-        longest_short_row: parameter(record, "longest_short_row").or(usual.longest_short_row),
-        alignment: parameter(record, "alignment").unwrap_or(usual.alignment),
+        longest_short_row: parameter(record, "longest_short_row").or(default.longest_short_row),
+        alignment: parameter(record, "alignment").unwrap_or(default.alignment),
     }
 }
 

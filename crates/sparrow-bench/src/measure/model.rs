@@ -8,7 +8,7 @@ use csr_core::model::{FirstLevel, ReuseQuestion, SECTOR_BYTES, Sectors, reuse, s
 use csr_core::{AnyCsrView, AnyVector, Offset, PatternView, ValueType, for_pattern};
 use sparrow::{
     Algorithm, DeviceTraits, DeviceType, Experiment, LevelRates, PlanOptions, Queue, RowRates,
-    usual_tables,
+    default_tables,
 };
 
 use super::device::{options_of, time};
@@ -19,7 +19,7 @@ use crate::Record;
 use crate::record::{Details, ModelRecord};
 
 /// Bytes of a line where a device does not say.
-const USUAL_LINE: u64 = 64;
+const DEFAULT_LINE: u64 = 64;
 
 /// The least that x is taken for when a GPU's gathers are looked up: less would measure its first caches, which are
 /// counted apart.
@@ -29,7 +29,7 @@ const LEAST_GATHERED: f64 = (1 << 20) as f64;
 const LARGEST_FIRST_LEVEL: u64 = 1 << 20;
 
 /// Where nothing is served faster than the last cache does, or that cannot be told.
-const USUAL_FIRST_LEVEL: u64 = 16 << 10;
+const DEFAULT_FIRST_LEVEL: u64 = 16 << 10;
 
 /// What a device delivers, measured once for each type of x.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ impl Model {
         value_types: &[ValueType],
     ) -> Result<Self, MeasureError> {
         let traits = queue.context().device().traits();
-        let cache_bytes = usual_tables().cache_bytes(traits);
+        let cache_bytes = default_tables().cache_bytes(traits);
         let mut rates: Vec<(ValueType, LevelRates)> = Vec::new();
         for element in value_types.iter().map(|value_type| value_type.accumulator()) {
             let is_possible = element != ValueType::F64 || traits.has_f64;
@@ -167,13 +167,13 @@ impl Model {
             let within = capacities.iter().map(|&bytes| cost_of(bytes as f64));
             // What was not used before in this launch was in the one before.
             let costs = within.chain([cost_of(footprint)]);
-            // By rows of the usual length; what the rows of this matrix take instead comes on top.
+            // By rows of a typical length; what the rows of this matrix take instead comes on top.
             let total: f64 = found.found.iter().zip(costs).map(|(count, cost)| count * cost).sum();
-            let usual = shape.nnz as f64 * cost_of(0.0);
+            let typical = shape.nnz as f64 * cost_of(0.0);
             let rows = rates.rows.as_ref();
             let rows = rows
                 .map(|rows| for_pattern!(matrix.pattern(), pattern => row_seconds(pattern, rows)));
-            (shape.nnz as f64, total - usual + rows.unwrap_or(usual))
+            (shape.nnz as f64, total - typical + rows.unwrap_or(typical))
         } else {
             let in_last = self.cache_bytes as f64 / 2.0;
             let level = FirstLevel {
@@ -182,7 +182,7 @@ impl Model {
                 bytes: rates
                     .gathers
                     .first_level_bytes(rates.gathers.at(in_last), LARGEST_FIRST_LEVEL)
-                    .unwrap_or(USUAL_FIRST_LEVEL),
+                    .unwrap_or(DEFAULT_FIRST_LEVEL),
             };
             let stream_bytes = demand.stream_bytes_per_gather();
             let Sectors { touched, fetched } = for_pattern!(matrix.pattern(), pattern => {
@@ -229,7 +229,7 @@ impl Model {
 /// Bytes that memory hands out at once: a CPU's line; of a GPU's line, the sector that is asked for.
 pub(super) fn granule_bytes(device: &DeviceTraits) -> usize {
     let line = Some(device.cache_line_bytes).filter(|bytes| bytes.is_power_of_two());
-    let line = line.unwrap_or(USUAL_LINE).max(8) as usize;
+    let line = line.unwrap_or(DEFAULT_LINE).max(8) as usize;
     match device.device_type {
         DeviceType::Cpu => line,
         _ => line.min(SECTOR_BYTES),

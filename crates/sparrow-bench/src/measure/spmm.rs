@@ -199,7 +199,7 @@ impl Scene<'_> {
             // The choice's records say what was chosen in their parameters' key.
             algorithm: algorithm.map_or("spmm", SpmmAlgorithm::name).to_owned(),
             variant: match variant {
-                SpmmVariant::Usual => String::new(),
+                SpmmVariant::Default => String::new(),
                 SpmmVariant::Published => variant.to_string(),
             },
             params: plan.parameters(),

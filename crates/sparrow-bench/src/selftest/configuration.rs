@@ -40,7 +40,7 @@ impl Configuration {
 
     /// With the hyper-parameters a user gets.
     pub fn tuned(algorithm: Algorithm) -> Self {
-        let variant = Variant::Full.or_usual(algorithm);
+        let variant = Variant::Full.or_default(algorithm);
         Configuration { algorithm, variant, parameters: Vec::new(), set: "" }
     }
 
@@ -113,7 +113,7 @@ impl Configuration {
         if let Some(obstacle) = set.and_then(|set| (set.obstacle)(device)) {
             return Some(obstacle);
         }
-        if self.variant.or_usual(self.algorithm) != Variant::Spin {
+        if self.variant.or_default(self.algorithm) != Variant::Spin {
             return None;
         }
         if !groups_progress {

@@ -43,7 +43,7 @@ impl SpmmCase {
     pub fn new(algorithm: Option<SpmmAlgorithm>, columns: usize) -> Self {
         SpmmCase {
             algorithm,
-            variant: SpmmVariant::Usual,
+            variant: SpmmVariant::Default,
             parameters: Vec::new(),
             columns,
             b: (Layout::RowMajor, 0),

@@ -199,7 +199,7 @@ pub fn run_spmms(
                 let layouts = [Layout::RowMajor, Layout::RowMajor, Layout::ColumnMajor];
                 let case = SpmmCase {
                     algorithm: configuration.algorithm,
-                    variant: SpmmVariant::Usual,
+                    variant: SpmmVariant::Default,
                     parameters: configuration.parameters.clone(),
                     columns: COLUMNS[turn % COLUMNS.len()].min(most_columns),
                     b: (layouts[turn / 2 % 3], GAPS[turn / 5 % 4]),

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use csr_core::{Csr, Offset, RealValue, Value as _, for_offset_type, for_value_type};
-use sparrow::{Queue, usual_tables};
+use sparrow::{Queue, default_tables};
 
 use super::axes::{Part, combinations};
 use super::{
@@ -23,7 +23,7 @@ pub fn run_suite(
     observe: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
 ) -> sparrow::Result<Report> {
     let device = queue.context().device().traits();
-    let groups_progress = usual_tables().groups_progress(device);
+    let groups_progress = default_tables().groups_progress(device);
     let shapes = shapes(&LIMITS, Amount::of(device, extent));
     let combinations = combinations(extent, &parts(configurations), shapes.len());
     let all = combinations.iter().map(Vec::len).sum();

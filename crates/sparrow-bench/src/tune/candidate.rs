@@ -35,7 +35,7 @@ impl Candidate {
     }
 
     /// What an algorithm takes on a device that no table knows.
-    pub fn usual(
+    pub fn by_default(
         algorithm: Algorithm,
         device: &DeviceTraits,
         value_type: ValueType,
@@ -75,7 +75,7 @@ impl Candidate {
         algorithm: Algorithm,
         mean_row: f64,
     ) -> Self {
-        let mut candidate = Self::usual(algorithm, device, value_type, mean_row);
+        let mut candidate = Self::by_default(algorithm, device, value_type, mean_row);
         // The strongest entry has the last word.
         for (_, found) in tables.matches(device).into_iter().rev() {
             let kernel = found.entry.kernel.get(algorithm.name());
@@ -88,7 +88,7 @@ impl Candidate {
     /// An algorithm with hyper-parameters by name, all of them.
     pub(super) fn of_named(algorithm: Algorithm, named: &NamedParameters) -> Self {
         let owned = named.entries().iter().map(|(name, value)| ((*name).to_owned(), *value));
-        let variant = Self::usual_variant(algorithm);
+        let variant = Self::default_variant(algorithm);
         Candidate { algorithm, variant, parameters: owned.collect() }
     }
 
@@ -96,14 +96,14 @@ impl Candidate {
     pub fn of_rule(rule: &Rule) -> Self {
         Candidate {
             algorithm: rule.algorithm,
-            variant: rule.variant.or_else(|| Self::usual_variant(rule.algorithm)),
+            variant: rule.variant.or_else(|| Self::default_variant(rule.algorithm)),
             parameters: rule.parameters.clone(),
         }
     }
 
-    fn usual_variant(algorithm: Algorithm) -> Option<Variant> {
+    fn default_variant(algorithm: Algorithm) -> Option<Variant> {
         let has_variants = !Variant::of(algorithm).is_empty();
-        has_variants.then(|| Variant::default().or_usual(algorithm))
+        has_variants.then(|| Variant::default().or_default(algorithm))
     }
 
     /// Without the hyper-parameter that follows the mean row of each matrix where a rule does not give it; `None` of an
@@ -170,7 +170,7 @@ impl Candidate {
         Rule {
             when: Default::default(),
             algorithm: self.algorithm,
-            variant: self.variant.filter(|_| self.variant != Self::usual_variant(self.algorithm)),
+            variant: self.variant.filter(|_| self.variant != Self::default_variant(self.algorithm)),
             parameters: self.parameters.clone(),
         }
     }
@@ -201,11 +201,11 @@ pub(super) fn coarse(
         if !algorithm.spec().is_tried_on(device.device_type) {
             continue;
         }
-        let usual = Candidate::usual(algorithm, device, value_type, mean_row);
-        found.push(usual.clone());
+        let default = Candidate::by_default(algorithm, device, value_type, mean_row);
+        found.push(default.clone());
         found.extend((algorithm.spec().trials)(&fit).into_iter().map(|trial| match trial {
-            Trial::Parameter(name, value) => usual.with(name, value),
-            Trial::Variant(variant) => Candidate { variant: Some(variant), ..usual.clone() },
+            Trial::Parameter(name, value) => default.with(name, value),
+            Trial::Variant(variant) => Candidate { variant: Some(variant), ..default.clone() },
         }));
     }
     found.retain(|candidate| candidate.fits(device, value_type));
@@ -267,43 +267,45 @@ mod tests {
         assert_eq!(of(&h200, ValueType::F64, Products::Several), text);
         let many = of(&h200, ValueType::F64, Products::Many);
         assert!(many.starts_with("sell_sigma(coded_values=1,group_size=128"), "{many}");
-        let usual = Candidate::usual(Algorithm::CsrFlat, &device(), ValueType::F32, 30.0);
-        assert_eq!(of(&device(), ValueType::F32, Products::Several), usual.to_string());
+        let default = Candidate::by_default(Algorithm::CsrFlat, &device(), ValueType::F32, 30.0);
+        assert_eq!(of(&device(), ValueType::F32, Products::Several), default.to_string());
     }
 
     #[test]
     fn neighbours_are_one_step_away_and_fit() {
-        let usual = Candidate::usual(Algorithm::CsrAdaptive, &device(), ValueType::F64, 8.0);
-        let found = usual.neighbours(&device(), ValueType::F64);
-        assert!(found.contains(&usual.with("nnz_per_wg", 1536)));
-        assert!(found.contains(&usual.with("num_rows_stream", 2)));
+        let default = Candidate::by_default(Algorithm::CsrAdaptive, &device(), ValueType::F64, 8.0);
+        let found = default.neighbours(&device(), ValueType::F64);
+        assert!(found.contains(&default.with("nnz_per_wg", 1536)));
+        assert!(found.contains(&default.with("num_rows_stream", 2)));
         // 512 is no multiple of a group of 1024, and is none of those one step away.
         assert!(found.iter().all(|one| one.fits(&device(), ValueType::F64)));
         assert!(found.iter().all(|one| {
-            let differing = one.parameters.iter().zip(&usual.parameters).filter(|(a, b)| a != b);
+            let differing = one.parameters.iter().zip(&default.parameters).filter(|(a, b)| a != b);
             differing.count() == 1
         }));
     }
 
     #[test]
     fn csr_vector_without_items_a_row_goes_by_the_mean_row_of_each_matrix() {
-        let usual =
-            |algorithm, mean_row| Candidate::usual(algorithm, &device(), ValueType::F32, mean_row);
-        let by_mean_row = usual(Algorithm::CsrVector, 8.0).by_mean_row().unwrap();
+        let default = |algorithm, mean_row| {
+            Candidate::by_default(algorithm, &device(), ValueType::F32, mean_row)
+        };
+        let by_mean_row = default(Algorithm::CsrVector, 8.0).by_mean_row().unwrap();
         assert_eq!(by_mean_row.to_string(), "csr_vector(group_size=256)");
         for mean_row in [1.0, 8.0, 40.0, 2000.0] {
-            assert_eq!(by_mean_row.on(mean_row), usual(Algorithm::CsrVector, mean_row));
+            assert_eq!(by_mean_row.on(mean_row), default(Algorithm::CsrVector, mean_row));
         }
-        let told = usual(Algorithm::CsrVector, 8.0);
+        let told = default(Algorithm::CsrVector, 8.0);
         assert_eq!(told.on(40.0), told);
-        assert_eq!(usual(Algorithm::CsrScalar, 8.0).by_mean_row(), None);
+        assert_eq!(default(Algorithm::CsrScalar, 8.0).by_mean_row(), None);
     }
 
     #[test]
-    fn a_candidate_says_its_variant_where_it_is_not_the_usual_one() {
-        let usual = Candidate::usual(Algorithm::SegmentedSum, &device(), ValueType::F32, 8.0);
-        assert!(usual.to_string().starts_with("segmented_sum("));
-        let other = Candidate { variant: Some(Variant::Device), ..usual };
+    fn a_candidate_says_its_variant_where_it_is_not_the_default() {
+        let default =
+            Candidate::by_default(Algorithm::SegmentedSum, &device(), ValueType::F32, 8.0);
+        assert!(default.to_string().starts_with("segmented_sum("));
+        let other = Candidate { variant: Some(Variant::Device), ..default };
         assert!(other.to_string().starts_with("segmented_sum device("), "{other}");
     }
 }

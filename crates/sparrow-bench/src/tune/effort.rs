@@ -152,8 +152,8 @@ impl Effort {
         Effort { ladder, validation, budget, sampling_ms: 6, winners: 7 }
     }
 
-    /// The usual ladder: mean rows of 3 to 2,000 nonzeros, four skews, within the cache and beyond it.
-    pub fn usual(device: &TunedDevice, budget: Duration) -> Self {
+    /// The default ladder: mean rows of 3 to 2,000 nonzeros, four skews, within the cache and beyond it.
+    pub fn of_budget(device: &TunedDevice, budget: Duration) -> Self {
         let [small, medium, large] = sizes(device);
         let within: [(Skew, &[u32]); 2] = [(Skew::Even, &[8]), (Skew::Mixed, &[4, 40])];
         // What an H200's rules lacked: long even rows are for other kernels beyond the cache than within it.
@@ -207,10 +207,12 @@ mod tests {
     fn ladders_span_mean_rows_skews_and_sizes_and_name_no_matrix_twice() {
         let device = TunedDevice::of(&device(), 32 << 20);
         let quick = Effort::quick(&device);
-        let usual = Effort::usual(&device, Duration::from_secs(120));
+        let default = Effort::of_budget(&device, Duration::from_secs(120));
         let full = Effort::full(&device);
-        assert!(quick.ladder.len() < usual.ladder.len() && usual.ladder.len() < full.ladder.len());
-        for effort in [quick, usual, full] {
+        assert!(
+            quick.ladder.len() < default.ladder.len() && default.ladder.len() < full.ladder.len()
+        );
+        for effort in [quick, default, full] {
             let distinct: BTreeSet<_> = effort.ladder.iter().map(|matrix| &matrix.name).collect();
             assert_eq!(distinct.len(), effort.ladder.len());
             for skew in Skew::ALL {
@@ -225,7 +227,8 @@ mod tests {
     fn short_and_long_even_rows_are_tried_within_the_cache_and_beyond_it() {
         let device = TunedDevice::of(&device(), 32 << 20);
         let [small, _, large] = sizes(&device);
-        for effort in [Effort::usual(&device, Duration::from_secs(120)), Effort::full(&device)] {
+        for effort in [Effort::of_budget(&device, Duration::from_secs(120)), Effort::full(&device)]
+        {
             for nnz in [small, large] {
                 let even =
                     |matrix: &&LadderMatrix| matrix.name.contains("even") && matrix.nnz == nnz;

@@ -150,13 +150,13 @@ impl<'a> Fitted<'a> {
                     *counts.entry(candidate).or_default() += 1;
                 }
             }
-            let Some((&usual, _)) = counts.iter().max_by_key(|(_, count)| **count) else {
+            let Some((&default, _)) = counts.iter().max_by_key(|(_, count)| **count) else {
                 continue;
             };
             let gain = |candidate: &Candidate| {
                 let log = |matrix: &Matrix| {
                     let cost = |one| matrix.cost_us(one, Products::Many);
-                    Some((cost(usual)? / cost(candidate)?).ln())
+                    Some((cost(default)? / cost(candidate)?).ln())
                 };
                 let logs: Vec<f64> = all().filter_map(log).collect();
                 logs.iter().sum::<f64>() / logs.len().max(1) as f64
@@ -166,7 +166,7 @@ impl<'a> Fitted<'a> {
                 .map(|(candidate, _)| (gain(candidate), *candidate))
                 .filter(|(gain, _)| *gain > LINE_GAIN)
                 .max_by(|(a, _), (b, _)| a.total_cmp(b));
-            let line = best.map_or(usual, |(_, candidate)| candidate);
+            let line = best.map_or(default, |(_, candidate)| candidate);
             let is_right =
                 all().all(|matrix| matrix.cost_us(line, Products::Many).is_none_or(f64::is_finite));
             if is_right {

@@ -159,9 +159,9 @@ pub(super) fn loss_of(list: &[Clause], case: &Case) -> f64 {
 
 /// The longest list: the best candidate of all, and exceptions before it as long as they gain enough.
 fn grow(cases: &[&Case]) -> Vec<Clause> {
-    let Some(usual) = best_of(cases) else { return Vec::new() };
-    let mut list = vec![Clause { when: Condition::default(), candidate: usual }];
-    let mut now: Vec<f64> = cases.iter().map(|case| case.losses[usual]).collect();
+    let Some(default) = best_of(cases) else { return Vec::new() };
+    let mut list = vec![Clause { when: Condition::default(), candidate: default }];
+    let mut now: Vec<f64> = cases.iter().map(|case| case.losses[default]).collect();
     let grid = Grid::new(cases.iter().map(|case| &case.features));
     while list.len() < RULES {
         let Some(exception) = best_exception(cases, &now, &grid, RULE_GAIN) else { break };

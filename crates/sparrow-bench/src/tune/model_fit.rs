@@ -19,7 +19,7 @@ use csr_core::ValueType;
 
 use super::board::Matrix;
 use super::fit::loss;
-use super::validate::BORNE;
+use super::validate::TOLERATED;
 use super::validate_model::lost;
 use super::{Board, Candidate};
 
@@ -49,7 +49,7 @@ const LAST_STEP: f64 = 0.02;
 /// Fewer matrices say too little.
 const MATRICES: usize = 6;
 
-/// The share of the matrices that what is usual must have been tried on.
+/// The share of the matrices that the baseline must have been tried on.
 const KNOWN: f64 = 0.7;
 
 /// A cost model that suits a board, before it is validated.
@@ -59,7 +59,7 @@ pub struct FittedModel {
     pub numbers: CostNumbers,
     /// What `csr_flat` may take where no other candidate promises the margin more, that which gains most first: all that
     /// was tried on most matrices and gains something.
-    pub usuals: Vec<Candidate>,
+    pub baselines: Vec<Candidate>,
 }
 
 /// What the model compares on a matrix of this mean row: the first of each algorithm before the second of any.
@@ -96,15 +96,15 @@ pub(super) fn fit_model(
     if matrices.len() < MATRICES {
         return None;
     }
-    let start = tables.usual_model(device, value_type)?.entries().map(|(_, value)| value);
-    let usuals = usuals_of(&matrices);
+    let start = tables.default_model(device, value_type)?.entries().map(|(_, value)| value);
+    let baselines = baselines_of(&matrices);
     let problem = Problem { matrices, device, cache_bytes, value_type, start };
-    Some(FittedModel { numbers: problem.solve(), usuals })
+    Some(FittedModel { numbers: problem.solve(), baselines })
 }
 
 /// The candidates of `csr_flat` that are known on most matrices and gain over what would run untuned, where some tens of
 /// products follow. What one loses somewhere counts more.
-fn usuals_of(matrices: &[Case]) -> Vec<Candidate> {
+fn baselines_of(matrices: &[Case]) -> Vec<Candidate> {
     let products = Products::Several;
     let mut losses: BTreeMap<&Candidate, Vec<f64>> = BTreeMap::new();
     for case in matrices {
@@ -113,7 +113,10 @@ fn usuals_of(matrices: &[Case]) -> Vec<Candidate> {
             continue;
         }
         for one in case.tried.iter().filter(|one| one.candidate.algorithm == Algorithm::CsrFlat) {
-            losses.entry(&one.candidate).or_default().push(lost(one.us(products) / untuned, BORNE));
+            losses
+                .entry(&one.candidate)
+                .or_default()
+                .push(lost(one.us(products) / untuned, TOLERATED));
         }
     }
     let means = losses.into_iter().filter_map(|(candidate, losses)| {

@@ -62,7 +62,7 @@ impl<T: Trials> Search<'_, T> {
         self.repeat()
     }
 
-    /// What would run untuned, what the shipped tables choose for the device, and each algorithm as it usually is, on
+    /// What would run untuned, what the shipped tables choose for the device, and each algorithm with its defaults, on
     /// every matrix: the likeliest everywhere before the next anywhere.
     fn coarse(&mut self) -> Result<(), TuneError> {
         let pairs: Vec<_> = self.pairs().collect();

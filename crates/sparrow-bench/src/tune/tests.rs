@@ -182,7 +182,7 @@ fn the_rules_take_nearly_the_best_on_every_matrix_and_weigh_set_up_against_produ
     // What was wrong or hung is in nothing that is kept.
     assert!(!entry.kernel.contains_key("segmented_sum"));
     assert!(!algorithms(Products::Several).contains(&Algorithm::SegmentedSum));
-    // Refining has left the usual block size.
+    // Refining has left the default block size.
     assert_eq!(entry.kernel["csr_adaptive"]["f32"]["nnz_per_wg"], 2048);
 }
 
@@ -207,7 +207,7 @@ fn trials_that_are_missing_here_and_there_cost_no_rules() {
 #[test]
 fn a_launch_that_found_the_caches_cold_counts_only_where_nothing_was_sampled() {
     let (_, trials) = tuned(8);
-    let candidate = Candidate::usual(Algorithm::CsrScalar, &device(), ValueType::F32, 3.0);
+    let candidate = Candidate::by_default(Algorithm::CsrScalar, &device(), ValueType::F32, 3.0);
     let timing =
         |outcome| Timing { outcome, candidate: candidate.clone(), ..trials.ended[0].clone() };
     let times = |us: f64| Times { samples_us: vec![us], reference_us: vec![100.0], setup_us: 0.0 };
@@ -227,7 +227,7 @@ fn a_reference_takes_the_median_of_all_its_samples_unless_it_was_compared_with_a
     let (_, trials) = tuned(8);
     let first = &trials.ended[0];
     assert_eq!(first.candidate, first.reference);
-    let other = Candidate::usual(Algorithm::CsrScalar, &device(), ValueType::F32, 3.0);
+    let other = Candidate::by_default(Algorithm::CsrScalar, &device(), ValueType::F32, 3.0);
     let timing = |candidate: &Candidate, us: f64, reference_us: f64| Timing {
         outcome: Outcome::Timed(Times {
             samples_us: vec![us],
@@ -276,7 +276,7 @@ fn a_copy_of_a_is_best_for_many_products_alone() {
 }
 
 #[test]
-fn what_the_shipped_tables_choose_is_tried_before_what_algorithms_usually_take() {
+fn what_the_shipped_tables_choose_is_tried_before_the_defaults_of_algorithms() {
     let h200 = DeviceTraits {
         name: "NVIDIA H200".to_owned(),
         platform: "NVIDIA CUDA".to_owned(),

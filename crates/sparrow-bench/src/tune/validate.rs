@@ -16,7 +16,7 @@ use super::validate_model::weigh;
 use super::{Board, Candidate, Effort, FittedModel, Timing, Trial, TuneError, TunedDevice};
 
 /// What a rule may lose on a matrix: no more than two times of one thing differ by.
-pub(super) const BORNE: f64 = 1.02;
+pub(super) const TOLERATED: f64 = 1.02;
 
 /// Trials of a choice that seems to lose more, before it is believed.
 const TRIALS: usize = 3;
@@ -103,8 +103,8 @@ fn validate_against<T: Trials>(
             let rules = entry.choice.entry(name.clone()).or_default();
             *rules = Rules { several: kept.exceptions, ..Rules::default() };
             entry.model.insert(name.clone(), kept.numbers);
-            let lines = entry.kernel.entry(kept.usual.algorithm.to_string()).or_default();
-            lines.insert(name.clone(), kept.usual.parameters);
+            let lines = entry.kernel.entry(kept.baseline.algorithm.to_string()).or_default();
+            lines.insert(name.clone(), kept.baseline.parameters);
             gains = kept.gains;
         }
         found.gains.extend(gains.into_iter().map(|(matrix, gain)| (value_type, matrix, gain)));
@@ -179,7 +179,7 @@ impl<T: Trials> Validator<'_, T> {
                 continue;
             };
             match self.ratio(value_type, products, position, (&candidate, &untuned))? {
-                Some(ratio) if ratio <= BORNE => {
+                Some(ratio) if ratio <= TOLERATED => {
                     if let Some(rule) = entry.choice[&name].of(products).nth(rule) {
                         *pass.confirmed.entry(rule.to_string()).or_default() += 1;
                     }
@@ -212,7 +212,8 @@ impl<T: Trials> Validator<'_, T> {
         let matrix = &self.effort.validation[at];
         if self.boards[at].matrix(value_type, &matrix.name).is_none() {
             let mean_row = matrix.mean_row;
-            let any = Candidate::usual(Algorithm::CsrScalar, self.traits, value_type, mean_row);
+            let any =
+                Candidate::by_default(Algorithm::CsrScalar, self.traits, value_type, mean_row);
             if !self.try_on(value_type, at, &any, &any)? {
                 return Ok(None);
             }
@@ -262,7 +263,7 @@ impl<T: Trials> Validator<'_, T> {
         };
         for _ in 0..TRIALS {
             // What was timed so often is believed, whichever rule or margin is looked at.
-            let is_believed = |ratio| ratio <= BORNE || trials(&self.boards) >= TRIALS;
+            let is_believed = |ratio| ratio <= TOLERATED || trials(&self.boards) >= TRIALS;
             if ratio.is_some_and(is_believed) {
                 break;
             }

@@ -1,11 +1,11 @@
 //! The cost model with fitted numbers on the matrices of the validation, compared with what would run untuned.
 //!
-//! What `csr_flat` usually takes stays where no other candidate promises the margin more. Usual is what loses on none of
-//! these matrices and gained most on those of the ladder, or else what the shipped tables have; and with each several
-//! margins are tried, from one that lets the model choose nearly everything to one that leaves it what gains much:
+//! A baseline, `csr_flat` with certain parameters, stays where no other candidate promises the margin more. It is what
+//! loses on none of these matrices and gained most on those of the ladder, or else what the shipped tables have; and with
+//! each several margins are tried, from one that lets the model choose nearly everything to one that leaves it what gains much:
 //! estimates of candidates that are nearly alike are wrong by more than they differ, and how far depends on the device.
 //!
-//! A model cannot be mended by taking out a rule. Where it still loses, rules are put before it that keep what is usual, if
+//! A model cannot be mended by taking out a rule. Where it still loses, rules are put before it that keep the baseline, if
 //! that loses nowhere: as few, and with as few other matrices, as suffice. Whatever loses somewhere after that is not kept,
 //! and of the rest the one that gains most is.
 
@@ -17,21 +17,21 @@ use csr_core::ValueType;
 use super::cuts::Grid;
 use super::fit::{Case, best_exception};
 use super::search::Trials;
-use super::validate::{BORNE, Validator};
+use super::validate::{TOLERATED, Validator};
 use super::{Candidate, FittedModel, TuneError};
 
 /// How many products follow.
 const PRODUCTS: Products = Products::Several;
 
 /// Of what gained most on the ladder, so many are looked at for one that loses nowhere.
-const USUALS: usize = 5;
+const BASELINES: usize = 5;
 
 /// A product that takes less than so many launches is one for the host, whose launches take a tenth longer at one moment
 /// than at the next; there so much more may be lost.
 const LAUNCHES: f64 = 2.0;
-const BORNE_BY_LAUNCHES: f64 = 1.07;
+const TOLERATED_BELOW_LAUNCHES: f64 = 1.07;
 
-/// Margins of what is usual that are tried.
+/// Margins of the baseline that are tried.
 const MARGINS: [f64; 4] = [0.06, 0.1, 0.15, 0.2];
 
 /// Rules before the model, at most.
@@ -58,8 +58,8 @@ pub(super) struct Kept {
     /// With their margin.
     pub(super) numbers: CostNumbers,
     /// What stays where nothing promises more.
-    pub(super) usual: Candidate,
-    /// Before it: what is usual.
+    pub(super) baseline: Candidate,
+    /// Before it: the baseline.
     pub(super) exceptions: Vec<Rule>,
     /// Each matrix, and what is gained there.
     pub(super) gains: Vec<(String, f64)>,
@@ -73,20 +73,20 @@ impl Kept {
     }
 }
 
-/// A matrix: the cost by the model, and of what is usual, over that of what runs untuned.
+/// A matrix: the cost by the model, and of the baseline, over that of what runs untuned.
 struct Seen {
     name: String,
     features: Features,
     ratio: f64,
-    usual: f64,
+    baseline: f64,
     /// What may be lost.
-    borne: f64,
+    tolerated: f64,
 }
 
 impl Seen {
     /// What a cost of `ratio` times that of what runs untuned loses.
     fn lost(&self, ratio: f64) -> f64 {
-        lost(ratio, self.borne)
+        lost(ratio, self.tolerated)
     }
 }
 
@@ -100,28 +100,28 @@ pub(super) fn weigh<T: Trials>(
     let (traits, any_row) = (validator.traits, 1.0);
     let shipped =
         Candidate::by_tables(&validator.untuned, traits, value_type, Algorithm::CsrFlat, any_row);
-    // Where the fit took launches to be longer than they are, more than launches would be borne.
-    let known = validator.untuned.usual_model(traits, value_type);
+    // Where the fit took launches to be longer than they are, more than launches would be tolerated.
+    let known = validator.untuned.default_model(traits, value_type);
     let launch = known.map_or(model.numbers.launch, |known| known.launch.min(model.numbers.launch));
     let bearing = CostNumbers { launch, ..model.numbers };
-    let mut usuals = vec![shipped];
-    for usual in model.usuals.iter().take(USUALS) {
-        if *usual != usuals[0] && loses_nowhere(validator, value_type, usual, &bearing)? {
-            usuals.insert(0, usual.clone());
+    let mut baselines = vec![shipped];
+    for baseline in model.baselines.iter().take(BASELINES) {
+        if *baseline != baselines[0] && loses_nowhere(validator, value_type, baseline, &bearing)? {
+            baselines.insert(0, baseline.clone());
             break;
         }
     }
     let mut best: Option<Kept> = None;
-    for usual in usuals {
+    for baseline in baselines {
         for margin in MARGINS {
             let numbers = CostNumbers { margin, ..model.numbers };
-            let tuned = tables_of(entry, value_type, numbers, &usual);
-            let seen = look(validator, value_type, &tuned, &usual, &bearing)?;
+            let tuned = tables_of(entry, value_type, numbers, &baseline);
+            let seen = look(validator, value_type, &tuned, &baseline, &bearing)?;
             if best.is_some() && !validator.has_time {
                 // Of fewer matrices than the others.
                 return Ok(best);
             }
-            let found = seen.and_then(|seen| kept(seen, &usual, numbers));
+            let found = seen.and_then(|seen| kept(seen, &baseline, numbers));
             best = match (best, found) {
                 (Some(best), Some(found)) if found.score() <= best.score() => Some(best),
                 (best, found) => found.or(best),
@@ -148,8 +148,8 @@ fn loses_nowhere<T: Trials>(
         let Some(chosen) = validator.chosen(&nothing, value_type, PRODUCTS, at)? else { continue };
         let pair = (candidate, &chosen.untuned);
         let Some(ratio) = validator.ratio(value_type, PRODUCTS, at, pair)? else { continue };
-        let borne = may_lose(validator.product_us(value_type, at, &chosen.untuned), numbers);
-        if ratio > borne || ratio.is_nan() {
+        let tolerated = may_lose(validator.product_us(value_type, at, &chosen.untuned), numbers);
+        if ratio > tolerated || ratio.is_nan() {
             return Ok(false);
         }
         seen += 1;
@@ -167,7 +167,7 @@ fn look<T: Trials>(
     validator: &mut Validator<'_, T>,
     value_type: ValueType,
     tuned: &Tables,
-    usual: &Candidate,
+    baseline: &Candidate,
     numbers: &CostNumbers,
 ) -> Result<Option<Vec<Seen>>, TuneError> {
     let mut seen = Vec::new();
@@ -182,39 +182,45 @@ fn look<T: Trials>(
         let candidate = Candidate::of_tables(tuned, traits, value_type, &shape, PRODUCTS);
         let mut ratio =
             |one: &Candidate| validator.ratio(value_type, PRODUCTS, at, (one, &chosen.untuned));
-        if let (Some(ratio), Some(usual)) = (ratio(&candidate)?, ratio(usual)?) {
+        if let (Some(ratio), Some(baseline)) = (ratio(&candidate)?, ratio(baseline)?) {
             let untuned_us = validator.product_us(value_type, at, &chosen.untuned);
-            seen.push(Seen { name, features, ratio, usual, borne: may_lose(untuned_us, numbers) });
+            seen.push(Seen {
+                name,
+                features,
+                ratio,
+                baseline,
+                tolerated: may_lose(untuned_us, numbers),
+            });
         }
     }
     Ok(is_most(seen.len(), validator.effort.validation.len()).then_some(seen))
 }
 
 /// The model with the rules it needs, if it is good enough with them.
-fn kept(mut seen: Vec<Seen>, usual: &Candidate, numbers: CostNumbers) -> Option<Kept> {
-    let is_sound = seen.iter().all(|one| one.usual <= one.borne);
+fn kept(mut seen: Vec<Seen>, baseline: &Candidate, numbers: CostNumbers) -> Option<Kept> {
+    let is_sound = seen.iter().all(|one| one.baseline <= one.tolerated);
     let mut exceptions = Vec::new();
-    while seen.iter().any(|one| one.ratio > one.borne) {
+    while seen.iter().any(|one| one.ratio > one.tolerated) {
         if !is_sound || exceptions.len() == EXCEPTIONS {
             return None;
         }
         let when = exception(&seen)?;
         for one in seen.iter_mut().filter(|one| when.holds(&one.features)) {
-            one.ratio = one.usual;
+            one.ratio = one.baseline;
         }
-        exceptions.push(Rule { when, ..usual.rule() });
+        exceptions.push(Rule { when, ..baseline.rule() });
     }
     let logs = seen.iter().map(|one| -one.ratio.ln());
     let gain = (logs.sum::<f64>() / seen.len() as f64).exp();
     let gains = seen.into_iter().map(|one| (one.name, 1.0 / one.ratio)).collect();
-    (gain >= GAIN).then(|| Kept { numbers, usual: usual.clone(), exceptions, gains, gain })
+    (gain >= GAIN).then(|| Kept { numbers, baseline: baseline.clone(), exceptions, gains, gain })
 }
 
-/// Where to keep what is usual.
+/// Where to keep the baseline.
 fn exception(seen: &[Seen]) -> Option<Condition> {
     let now: Vec<f64> = seen.iter().map(|one| one.lost(one.ratio)).collect();
     let case = |(kind, one): (usize, &Seen)| {
-        let losses = vec![one.usual.ln()];
+        let losses = vec![one.baseline.ln()];
         Case { features: one.features, kind, losses }
     };
     let cases: Vec<Case> = seen.iter().enumerate().map(case).collect();
@@ -223,28 +229,28 @@ fn exception(seen: &[Seen]) -> Option<Condition> {
     Some(clause.when)
 }
 
-/// What a cost of `ratio` times that of what runs untuned loses, if no more than `borne` is nothing.
-pub(super) fn lost(ratio: f64, borne: f64) -> f64 {
-    ratio.ln() * if ratio > borne { LOSS } else { 1.0 }
+/// What a cost of `ratio` times that of what runs untuned loses, if no more than `tolerated` is nothing.
+pub(super) fn lost(ratio: f64, tolerated: f64) -> f64 {
+    ratio.ln() * if ratio > tolerated { LOSS } else { 1.0 }
 }
 
 /// What may be lost on a matrix whose product takes so many microseconds, by the cost of a launch.
 fn may_lose(product_us: f64, numbers: &CostNumbers) -> f64 {
     let is_launch = product_us < LAUNCHES * 1e-3 * numbers.launch;
-    if is_launch { BORNE_BY_LAUNCHES } else { BORNE }
+    if is_launch { TOLERATED_BELOW_LAUNCHES } else { TOLERATED }
 }
 
-/// The entry with the model alone, and what is usual by it.
+/// The entry with the model alone, and the baseline by it.
 fn tables_of(
     entry: &DeviceEntry,
     value_type: ValueType,
     numbers: CostNumbers,
-    usual: &Candidate,
+    baseline: &Candidate,
 ) -> Tables {
     let mut own = DeviceEntry { choice: Default::default(), ..entry.clone() };
     own.model.insert(value_type.to_string(), numbers);
-    let lines = own.kernel.entry(usual.algorithm.to_string()).or_default();
-    lines.insert(value_type.to_string(), usual.parameters.clone());
+    let lines = own.kernel.entry(baseline.algorithm.to_string()).or_default();
+    lines.insert(value_type.to_string(), baseline.parameters.clone());
     let table = DeviceTable { devices: vec![own], ..DeviceTable::empty() };
     Tables::with_user(Some(("tuned".into(), table)))
 }
@@ -256,28 +262,28 @@ mod tests {
     use super::*;
     use crate::tune::tests::device;
 
-    fn usual() -> Candidate {
-        Candidate::usual(Algorithm::CsrFlat, &device(), ValueType::F32, 8.0)
+    fn baseline() -> Candidate {
+        Candidate::by_default(Algorithm::CsrFlat, &device(), ValueType::F32, 8.0)
     }
 
     fn numbers() -> CostNumbers {
-        Tables::untuned().usual_model(&device(), ValueType::F32).unwrap()
+        Tables::untuned().default_model(&device(), ValueType::F32).unwrap()
     }
 
-    /// Matrices of these mean rows, and what the model and what is usual take over what would run untuned on each.
+    /// Matrices of these mean rows, and what the model and the baseline take over what would run untuned on each.
     fn seen(ratios: &[(u64, f64, f64)]) -> Vec<Seen> {
-        let one = |&(mean_row, ratio, usual): &(u64, f64, f64)| {
+        let one = |&(mean_row, ratio, baseline): &(u64, f64, f64)| {
             let nnz = 100_000 * mean_row;
             let longest_row = mean_row;
             let shape = MatrixShape { rows: 100_000, nnz, longest_row, in_step: nnz, changes: 0 };
             let features = Features::of(&shape, ValueType::F32, 8, 1 << 20);
-            Seen { name: mean_row.to_string(), features, ratio, usual, borne: BORNE }
+            Seen { name: mean_row.to_string(), features, ratio, baseline, tolerated: TOLERATED }
         };
         ratios.iter().map(one).collect()
     }
 
     fn kept_of(ratios: &[(u64, f64, f64)]) -> Option<Kept> {
-        kept(seen(ratios), &usual(), numbers())
+        kept(seen(ratios), &baseline(), numbers())
     }
 
     #[test]
@@ -288,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_model_loses_a_rule_before_it_keeps_what_is_usual() {
+    fn where_a_model_loses_a_rule_before_it_keeps_the_baseline() {
         let ratios = [
             (2, 0.8, 1.0),
             (3, 0.8, 1.0),
@@ -299,13 +305,13 @@ mod tests {
         ];
         let found = kept_of(&ratios).unwrap();
         assert_eq!(found.exceptions.len(), 1);
-        assert_eq!(Candidate::of_rule(&found.exceptions[0]), usual());
+        assert_eq!(Candidate::of_rule(&found.exceptions[0]), baseline());
         assert!(found.exceptions[0].when.to_string().starts_with("mean_row >= "));
         assert!(found.gains.iter().all(|(_, gain)| *gain > 1.05));
     }
 
     #[test]
-    fn a_model_that_loses_where_what_is_usual_loses_somewhere_is_not_kept() {
+    fn a_model_that_loses_where_the_baseline_loses_somewhere_is_not_kept() {
         let ratios = [(2, 0.8, 1.1), (8, 0.7, 1.0), (30, 0.9, 1.0), (400, 1.2, 1.0)];
         assert!(kept_of(&ratios).is_none());
         // It may lose where the model chooses something else.

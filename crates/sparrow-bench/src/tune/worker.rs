@@ -140,7 +140,7 @@ mod tests {
 
     fn trial() -> Trial {
         let candidate =
-            Candidate::usual(Algorithm::CsrScalar, &device(), csr_core::ValueType::F32, 8.0);
+            Candidate::by_default(Algorithm::CsrScalar, &device(), csr_core::ValueType::F32, 8.0);
         Trial {
             matrix: "rung:8:even:1000".to_owned(),
             scale: 1.0,

@@ -150,17 +150,17 @@ pub(crate) fn is_scaled(input: &Input) -> bool {
 /// The nonzeros of a matrix at a scale, as far as they are known before it is there: those of a file by its length, of an
 /// assembled problem a few million.
 pub(crate) fn nonzeros(input: &Input, scale: f64) -> u64 {
-    const USUAL: f64 = 3e6;
+    const DEFAULT: f64 = 3e6;
     match input {
         Input::Class(class) => {
-            let nnz = class.published_size().map_or(USUAL, |(_, nnz)| nnz as f64);
+            let nnz = class.published_size().map_or(DEFAULT, |(_, nnz)| nnz as f64);
             (nnz * scale) as u64
         }
-        Input::StandardInput => USUAL as u64,
+        Input::StandardInput => DEFAULT as u64,
         Input::File(path) => {
             let is_text = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("mtx"));
             let bytes_a_nonzero = if is_text { 16 } else { 4 };
-            std::fs::metadata(path).map_or(USUAL as u64, |file| file.len() / bytes_a_nonzero)
+            std::fs::metadata(path).map_or(DEFAULT as u64, |file| file.len() / bytes_a_nonzero)
         }
     }
 }

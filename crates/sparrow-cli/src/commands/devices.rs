@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use sparrow::{
-    Device, DeviceEntry, DeviceType, Products, Queue, Rates, Tables, last_cache_bytes_blocking,
-    user_table_path, usual_tables, write_entry,
+    Device, DeviceEntry, DeviceType, Products, Queue, Rates, Tables, default_tables,
+    last_cache_bytes_blocking, user_table_path, write_entry,
 };
 use sparrow_bench::tune::TunedDevice;
 use sparrow_bench::{counted, keep_rates};
@@ -31,7 +31,7 @@ pub(crate) fn run(global: &Global, arguments: &Devices) -> Result<(), Failure> {
         }
         false => vec![None; devices.len()],
     };
-    let tables = usual_tables();
+    let tables = default_tables();
     if let Some(path) = &global.json {
         let lines = devices.iter().map(|device| format!("{}\n", as_json(device, &tables)));
         write_text(path, &lines.collect::<String>())?;

@@ -5,7 +5,7 @@ use csr_core::{Csr, RowStatistics};
 use serde_json::json;
 use sparrow::{
     AnyPlan, Cost, Estimate, Features, Matrix, Plan, PlanOptions, Products, ValueCoding, ValueType,
-    estimates, usual_tables,
+    default_tables, estimates,
 };
 use sparrow_bench::{Input, ReorderingForecast, counted, multiple};
 
@@ -161,7 +161,7 @@ fn explain(
     let pattern = matrix.pattern().view();
     let options = PlanOptions { products, ..PlanOptions::default() };
     let plan = Plan::with_pattern_blocking(&queue, &on_device, pattern, &options)?;
-    let tables = usual_tables();
+    let tables = default_tables();
     let (shape, traits) = (on_device.shape(), device.traits());
     let features =
         Features::of(&shape, ValueType::F64, traits.compute_units, tables.cache_bytes(traits));

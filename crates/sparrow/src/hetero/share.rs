@@ -170,15 +170,15 @@ impl Learner {
 /// faster alone.
 fn decide(shares: &[f64], times: &[f64]) -> f64 {
     // The least would reward a lucky one.
-    let usual = |place: usize| {
+    let default = |place: usize| {
         let mut turns: Vec<f64> = times.iter().skip(place).step_by(shares.len()).copied().collect();
         turns.sort_by(f64::total_cmp);
         let inner = &turns[(turns.len() - 1) / 2..=turns.len() / 2];
         inner.iter().sum::<f64>() / inner.len() as f64
     };
     // In the order of `compare`: the first device alone, both, and the partner alone if it was tried.
-    let (device, both) = (usual(0), usual(1));
-    let partner = if shares.len() > 2 { usual(2) } else { f64::INFINITY };
+    let (device, both) = (default(0), default(1));
+    let partner = if shares.len() > 2 { default(2) } else { f64::INFINITY };
     let (alone, single) = if partner < GAIN * device { (2, partner) } else { (0, device) };
     if both < GAIN * single { shares[1] } else { shares[alone] }
 }

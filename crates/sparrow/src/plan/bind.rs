@@ -7,7 +7,7 @@ use csr_core::AnyPatternView;
 
 use super::PlanOptions;
 use crate::tables::Resolver;
-use crate::{Result, usual_tables};
+use crate::{Result, default_tables};
 
 /// Resolves the hyper-parameters of `choice`, builds its program, and computes its plan; `pattern` is the matrix's,
 /// where the host has it, and `values_id` says whose values they are.
@@ -104,5 +104,5 @@ fn resolve(
 
 /// The device tables that count.
 pub(crate) fn tables(options: &PlanOptions) -> Tables {
-    options.tables.clone().unwrap_or_else(usual_tables)
+    options.tables.clone().unwrap_or_else(default_tables)
 }

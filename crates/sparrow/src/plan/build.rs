@@ -177,11 +177,11 @@ impl AnyPlan {
                 let may = |algorithm: Algorithm| algorithm.spec().check_device(&fit).is_ok();
                 let (tables, shape) = (tables(options), like.shape());
                 let found = select_where(&tables, &fit, &shape, products, may);
-                let usual = match device.device_type {
+                let default = match device.device_type {
                     DeviceType::Cpu => Algorithm::CsrScalar,
                     _ => Algorithm::CsrVector,
                 };
-                if is_free(found.algorithm) { found } else { Choice::by_name(usual) }
+                if is_free(found.algorithm) { found } else { Choice::by_name(default) }
             }
         };
         if options.reordering != Reordering::None {

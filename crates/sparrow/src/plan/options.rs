@@ -49,7 +49,7 @@ pub struct PlanOptions {
     pub measuring: Measuring,
     /// Which matrix multiplies x.
     pub op: Op,
-    /// The way in which the algorithm runs ([`Variant::of`]); one that it does not have means its usual way.
+    /// The way in which the algorithm runs ([`Variant::of`]); one that it does not have means its default way.
     pub variant: Variant,
     /// How products are summed.
     pub accumulate: Accumulate,

@@ -10,7 +10,7 @@ use csr_core::{DenseShape, Layout, ValueType};
 
 use super::SpmmOptions;
 use crate::tables::Resolver;
-use crate::{AnyPlan, Error, PlanOptions, Result, usual_tables};
+use crate::{AnyPlan, Error, PlanOptions, Result, default_tables};
 
 /// Whether B and C are one column each that lies side by side, in the type sums are made in, and nothing was asked for
 /// that only SpMM has.
@@ -23,7 +23,7 @@ pub(super) fn is_vector(
         shape.cols() == 1 && (shape.layout() == Layout::ColumnMajor || shape.leading() == 1)
     };
     options.algorithm.is_none()
-        && options.variant == SpmmVariant::Usual
+        && options.variant == SpmmVariant::Default
         && options.parameters.is_empty()
         && dense.b_type == value_type.accumulator()
         && is_packed(&dense.b)
@@ -60,7 +60,7 @@ pub(super) fn choose(
     options: &SpmmOptions,
 ) -> Result<Chosen> {
     let (device, value_type) = (queue.context().device().traits(), matrix.value_type());
-    let tables = options.tables.clone().unwrap_or_else(usual_tables);
+    let tables = options.tables.clone().unwrap_or_else(default_tables);
     let asked = options.parameters.as_slice();
     let resolver = Resolver { tables: &tables, device, value_type, rule: &[], asked };
     let is_published = options.variant == SpmmVariant::Published;

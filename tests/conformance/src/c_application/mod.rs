@@ -43,7 +43,7 @@ pub struct Application {
 }
 
 impl Application {
-    /// With the options that there usually are.
+    /// With the default options.
     ///
     /// # Panics
     /// The device fails.
@@ -51,7 +51,7 @@ impl Application {
         Self::with_options(null())
     }
 
-    /// With these options; NULL for the usual ones.
+    /// With these options; NULL for the default ones.
     ///
     /// # Panics
     /// The device fails, or Sparrow refuses the options.

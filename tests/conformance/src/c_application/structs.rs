@@ -1,4 +1,4 @@
-//! Numbers and structs of `sparrow.h`, as they usually are or to be filled in.
+//! Numbers and structs of `sparrow.h`, with their defaults or to be filled in.
 
 use std::ptr::{null, null_mut};
 
@@ -32,7 +32,7 @@ pub fn by_value(value: f64) -> sparrow_scalar {
     sparrow_scalar { value, device: NOWHERE }
 }
 
-/// All as they usually are.
+/// All defaults.
 pub fn plan_options() -> sparrow_plan_options {
     sparrow_plan_options {
         size: size_of::<sparrow_plan_options>(),
@@ -52,7 +52,7 @@ pub fn plan_options() -> sparrow_plan_options {
     }
 }
 
-/// All as they usually are.
+/// All defaults.
 pub fn solver_options() -> sparrow_solver_options {
     sparrow_solver_options {
         size: size_of::<sparrow_solver_options>(),

@@ -45,19 +45,19 @@ fn groups_have_twice_the_sub_groups_where_tasks_are_few_or_one_is_most_of_the_wo
     let groups = |problems: &[Csr<f32>]| {
         groups_of(&queue, &mixed_batch(Some(csr_i), problems).unwrap(), csr_i, few(&[]))
     };
-    let (wide, usual) = ((4, 0), (2, 1));
+    let (wide, default) = ((4, 0), (2, 1));
     assert_eq!(groups(&vec![large.clone(); 4 * units]), wide);
-    assert_eq!(groups(&vec![large.clone(); 4 * units + 1]), usual);
+    assert_eq!(groups(&vec![large.clone(); 4 * units + 1]), default);
     // As many tasks, of which one has ten times the work of each other.
     let huge = csr::<f32>(900, &[300; 41], 2);
     let others = vec![large.clone(); 4 * units];
     assert_eq!(groups(&[others, vec![huge]].concat()), wide);
     // Small ones share groups, so larger ones would only be fewer.
     let small = mixed_batch(None, &[csr::<f32>(9, &[2; 4], 3)]).unwrap();
-    assert_eq!(groups_of(&queue, &small, BatchedAlgorithm::CsrScalar, few(&[])), usual);
+    assert_eq!(groups_of(&queue, &small, BatchedAlgorithm::CsrScalar, few(&[])), default);
     // Of COO half as many.
     let coo = BatchedAlgorithm::Coo;
-    for (count, expected) in [(2 * units, wide), (2 * units + 1, usual)] {
+    for (count, expected) in [(2 * units, wide), (2 * units + 1, default)] {
         let host = mixed_batch(Some(coo), &vec![large.clone(); count]).unwrap();
         assert_eq!(groups_of(&queue, &host, coo, few(&[])), expected);
     }
@@ -76,13 +76,13 @@ fn a_cpu_device_keeps_its_groups_and_a_caller_gets_the_sub_groups_it_names() {
     let csr_i = BatchedAlgorithm::CsrI;
     let host = mixed_batch(Some(csr_i), &[csr::<f32>(90, &[30; 40], 1)]).unwrap();
     let defaults = Batched::default_for(traits, ValueType::F32);
-    let usual = defaults.sub_groups_per_group;
+    let default = defaults.sub_groups_per_group;
     let wide = defaults.wide(traits, ValueType::F32, false);
     let (found, _) = groups_of(&queue, &host, csr_i, Vec::new());
     match traits.device_type {
-        DeviceType::Cpu => assert_eq!(found, usual),
+        DeviceType::Cpu => assert_eq!(found, default),
         // Where twice as many fit; shipped tables have the defaults' number.
-        _ => assert_eq!(found, wide.map_or(usual, |wide| wide.sub_groups_per_group)),
+        _ => assert_eq!(found, wide.map_or(default, |wide| wide.sub_groups_per_group)),
     }
     let asked = vec![("sub_groups_per_group".to_owned(), 2)];
     assert_eq!(groups_of(&queue, &host, csr_i, asked), (2, 0));

@@ -53,7 +53,7 @@ fn offsets_are_sums_of_what_lies_before_at_every_limit_of_tiles_and_runs() {
 }
 
 #[test]
-fn usual_parameters_are_right_too() {
+fn default_parameters_are_right_too() {
     let queue = queue();
     let mut scan = Scan::new_blocking(&queue, OffsetType::U32).unwrap();
     for len in [0, 1, 2047, 2048, 2049, 50_001] {

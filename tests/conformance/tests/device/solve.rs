@@ -10,9 +10,9 @@ use sparrow::{
 };
 
 /// A user's groups, small ones and large ones; on an interpreter two of them, others for the next `number`.
-fn groupings(usual: SolverOptions, number: usize) -> Vec<SolverOptions> {
-    let (small, large) = (in_groups(usual.clone(), SMALL), in_groups(usual.clone(), LARGE));
-    let mut all = vec![usual, small, large];
+fn groupings(default: SolverOptions, number: usize) -> Vec<SolverOptions> {
+    let (small, large) = (in_groups(default.clone(), SMALL), in_groups(default.clone(), LARGE));
+    let mut all = vec![default, small, large];
     if is_interpreter(&device()) && !is_full() {
         all.remove(number % 3);
     }
@@ -31,8 +31,8 @@ fn cg_on_poissons_equation_is_the_hosts() {
         let stop = StopRule { relative: 1e-9, ..StopRule::default() };
         for (number, preconditioner) in Preconditioner::ALL.into_iter().enumerate() {
             let right = host(SolverMethod::Cg, preconditioner, &matrix, &b, &x, &stop);
-            let usual = options(SolverMethod::Cg, preconditioner);
-            for options in groupings(usual, class_number + number) {
+            let default = options(SolverMethod::Cg, preconditioner);
+            for options in groupings(default, class_number + number) {
                 assert_like(&solve(&queue, &matrix, &options, &b, &x, &stop), &right, 1e-10);
             }
         }
@@ -48,8 +48,8 @@ fn bicgstab_on_convection_and_diffusion_is_the_hosts() {
     let stop = StopRule { relative: 1e-6, ..StopRule::default() };
     for (number, preconditioner) in Preconditioner::ALL.into_iter().enumerate() {
         let right = host(SolverMethod::BiCgStab, preconditioner, &matrix, &b, &x, &stop);
-        let usual = options(SolverMethod::BiCgStab, preconditioner);
-        for options in groupings(usual, number + 1) {
+        let default = options(SolverMethod::BiCgStab, preconditioner);
+        for options in groupings(default, number + 1) {
             assert_like(&solve(&queue, &matrix, &options, &b, &x, &stop), &right, 1e-8);
         }
     }
@@ -383,13 +383,13 @@ fn what_cannot_be_solved_is_refused_before_anything_runs() {
         assert!(x.read_blocking(&queue).unwrap().iter().all(|x| *x == 7.0));
         error.to_string()
     };
-    let usual = StopRule::default();
-    assert!(refuse(3, 2, &usual, &a).contains("b has 3 elements"));
-    assert!(refuse(2, 1, &usual, &a).contains("x has 1 element"));
+    let default = StopRule::default();
+    assert!(refuse(3, 2, &default, &a).contains("b has 3 elements"));
+    assert!(refuse(2, 1, &default, &a).contains("x has 1 element"));
     for wrong in [-1.0, f64::NAN, f64::INFINITY] {
-        let stop = StopRule { relative: wrong, ..usual };
+        let stop = StopRule { relative: wrong, ..default };
         assert!(refuse(2, 2, &stop, &a).contains("relative"));
     }
     let other = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
-    assert!(refuse(2, 2, &usual, &other).contains("pattern"));
+    assert!(refuse(2, 2, &default, &other).contains("pattern"));
 }

@@ -25,9 +25,9 @@ fn check<K: Pod + Ord + std::fmt::Debug>(queue: &Queue, keys: &[K], bits: u32, p
     assert!(found == expected, "{} keys of {bits} bits", found.len());
 }
 
-/// `usual`, or on an interpreter, to which each item of each group is a loop, `few`.
-fn size(usual: u64, few: u64) -> u64 {
-    if is_interpreter(&device()) { few } else { usual }
+/// `default`, or on an interpreter, to which each item of each group is a loop, `few`.
+fn size(default: u64, few: u64) -> u64 {
+    if is_interpreter(&device()) { few } else { default }
 }
 
 fn mixed(at: u64) -> u64 {
@@ -68,7 +68,7 @@ fn every_length_around_a_tile_is_sorted() {
 }
 
 #[test]
-fn usual_parameters_sort_many_tiles() {
+fn default_parameters_sort_many_tiles() {
     let queue = queue();
     let parameters = Sort::for_device(queue.context().device().traits());
     let len = size(300_001, 2_100);

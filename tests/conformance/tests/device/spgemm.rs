@@ -96,9 +96,9 @@ fn check<V: Accumulator + Real, O: Offset>(
     c
 }
 
-/// `usual`, or on an interpreter, to which each item of each group is a loop, `few`.
-fn size(usual: usize, few: usize) -> usize {
-    if is_interpreter(&device()) { few } else { usual }
+/// `default`, or on an interpreter, to which each item of each group is a loop, `few`.
+fn size(default: usize, few: usize) -> usize {
+    if is_interpreter(&device()) { few } else { default }
 }
 
 /// Rows of B of 0 to 40 entries, for an A whose rows reach every class.
@@ -127,7 +127,7 @@ fn rows_of_every_class_are_right() {
 }
 
 #[test]
-fn the_usual_parameters_are_right_too() {
+fn the_default_parameters_are_right_too() {
     let queue = queue();
     let rows = size(700, 20);
     let a = matrix::<f32, u32>(rows, &lengths(rows, &[3, 17, 0, 64, 5]), 29, 1);

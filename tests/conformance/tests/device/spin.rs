@@ -5,7 +5,7 @@
 
 use conformance::{queue, shapes};
 use csr_core::{Csr, RealValue};
-use sparrow::{Accumulate, Algorithm, Queue, Variant, usual_tables};
+use sparrow::{Accumulate, Algorithm, Queue, Variant, default_tables};
 use sparrow_bench::selftest::{Case, Limits, Placement, run};
 
 const LIMITS: Limits = Limits { group_size: 64, nnz_per_wg: 128, share: 256, tile: 32 };
@@ -45,7 +45,7 @@ fn check<V: RealValue>(queue: &Queue) {
 fn the_published_barrier_holds_a_thousand_launches_or_is_refused() {
     let queue = queue();
     let device = queue.context().device().traits();
-    if usual_tables().groups_progress(device) {
+    if default_tables().groups_progress(device) {
         check::<f32>(&queue);
         check::<f64>(&queue);
         return;

@@ -258,9 +258,9 @@ fn rows_are_not_looked_at_with_parameters_that_break_a_rule() {
     let queue = queue();
     let matrix = csr(30, 20, |_| 3);
     let a = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
-    let usual = SpmmRowSplit::default_for(queue.context().device().traits(), ValueType::F64);
+    let default = SpmmRowSplit::default_for(queue.context().device().traits(), ValueType::F64);
     // As a device table might say: a node has at most eight rows.
-    let parameters = SpmmRowSplit { rows_at_once: 9, ..usual };
+    let parameters = SpmmRowSplit { rows_at_once: 9, ..default };
     let error = RowFacts::find_blocking(&queue, &a, &parameters).unwrap_err().to_string();
     assert!(error.contains("rows_at_once") && error.contains("1 to 8"), "{error}");
 }

@@ -66,8 +66,8 @@ fn rows_that_sub_groups_share_are_right_with_few_columns_and_with_many() {
             .to_string()
     };
     for columns in [3, 24] {
-        let usual = key(columns, &[]);
-        assert!(usual.contains("sub_groups_per_row"), "{usual}");
+        let default = key(columns, &[]);
+        assert!(default.contains("sub_groups_per_row"), "{default}");
         let single = key(columns, &[set("items_per_row", 1)]);
         assert!(!single.contains("sub_groups_per_row"), "{single}");
         assert!(single.contains("nnz_at_once-8"), "{single}");

@@ -6,7 +6,7 @@ use std::ptr::{null, null_mut};
 use conformance::c_application::*;
 use sparrow_c::*;
 
-/// Two problems one behind the other: the usual matrix, and its first three rows in coordinates.
+/// Two problems one behind the other: the default matrix, and its first three rows in coordinates.
 fn batch(application: &mut Application) -> (*mut sparrow_batch, Vec<sparrow_problem>) {
     let of_csr = sparrow_problem {
         rows: ROWS as u32,

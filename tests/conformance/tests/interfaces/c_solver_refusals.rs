@@ -31,37 +31,37 @@ pub(crate) fn what_cannot_be_solved_is_refused() {
         assert!(solver.is_null());
         refusal(created, status)
     };
-    let usual = solver_options();
-    let text = refused(tall, usual, MISMATCH);
+    let default = solver_options();
+    let text = refused(tall, default, MISMATCH);
     assert!(text.contains("square") && text.contains("4 x 3"), "{text}");
-    let text = refused(a, sparrow_solver_options { method: 2, ..usual }, INVALID);
+    let text = refused(a, sparrow_solver_options { method: 2, ..default }, INVALID);
     assert!(
         text.starts_with("options->method is 2, and none of SPARROW_SOLVER_METHOD_CG"),
         "{text}"
     );
-    let text = refused(a, sparrow_solver_options { preconditioner: 9, ..usual }, INVALID);
+    let text = refused(a, sparrow_solver_options { preconditioner: 9, ..default }, INVALID);
     assert!(text.starts_with("options->preconditioner is 9, and none of"), "{text}");
-    let text = refused(a, sparrow_solver_options { norm: 2, ..usual }, INVALID);
+    let text = refused(a, sparrow_solver_options { norm: 2, ..default }, INVALID);
     assert!(text.starts_with("options->norm is 2, and none of"), "{text}");
-    let text = refused(a, sparrow_solver_options { check_every: 65537, ..usual }, INVALID);
+    let text = refused(a, sparrow_solver_options { check_every: 65537, ..default }, INVALID);
     assert_eq!(text, "options->check_every is 65537, and it must be 1 to 65536");
-    let text = refused(a, sparrow_solver_options { size: 8, ..usual }, INVALID);
+    let text = refused(a, sparrow_solver_options { size: 8, ..default }, INVALID);
     assert!(text.starts_with("options->size is 8, and sparrow_solver_options has"), "{text}");
     let parameters = c"group_size=3".as_ptr();
-    let text = refused(a, sparrow_solver_options { parameters, ..usual }, INVALID_PARAMETER);
+    let text = refused(a, sparrow_solver_options { parameters, ..default }, INVALID_PARAMETER);
     assert!(text.contains("group_size"), "{text}");
     let plan = sparrow_plan_options { products: 7, ..plan_options() };
-    let text = refused(a, sparrow_solver_options { plan: &raw const plan, ..usual }, INVALID);
+    let text = refused(a, sparrow_solver_options { plan: &raw const plan, ..default }, INVALID);
     assert!(text.starts_with("options->plan->products is 7"), "{text}");
     let plan = sparrow_plan_options { size: 3, ..plan_options() };
-    let text = refused(a, sparrow_solver_options { plan: &raw const plan, ..usual }, INVALID);
+    let text = refused(a, sparrow_solver_options { plan: &raw const plan, ..default }, INVALID);
     assert!(text.starts_with("options->plan->size is 3"), "{text}");
     let operation = SPARROW_OPERATION_TRANSPOSE;
     let plan = sparrow_plan_options { operation, ..plan_options() };
-    let text = refused(a, sparrow_solver_options { plan: &raw const plan, ..usual }, MISMATCH);
+    let text = refused(a, sparrow_solver_options { plan: &raw const plan, ..default }, MISMATCH);
     assert!(text.contains("transposed"), "{text}");
 
-    let solver = solver(&application, a, &usual);
+    let solver = solver(&application, a, &default);
     let b = application.vector::<f32>(0, &right_side());
     let x = application.vector::<f32>(0, &[7.0; ORDER]);
     let small = application.vector::<f32>(0, &[7.0; ORDER - 1]);

@@ -271,14 +271,14 @@ pub(crate) fn a_queue_may_be_out_of_order() {
     let solver = solver(&application, a, &solver_options());
     let expected = in_place(&mut application, solver, a);
     let order = opencl3::command_queue::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
-    let usual = application.queue;
+    let default = application.queue;
     // SAFETY: the device belongs to the context; the queue is released once.
     unsafe {
         let (context, device) = (application.context, application.device);
         let queue = opencl3::command_queue::create_command_queue(context, device, order).unwrap();
         application.queue = queue;
         assert_eq!(in_place(&mut application, solver, a), expected);
-        application.queue = usual;
+        application.queue = default;
         opencl3::command_queue::release_command_queue(queue).unwrap();
     }
     end(solver, a);

@@ -83,7 +83,7 @@ fn spmv_runs_on_the_device_that_is_named() {
 #[test]
 fn spmv_stores_a_in_the_type_that_is_named_and_in_f32_where_a_device_has_no_f64() {
     let device = device();
-    let usual = if device.traits().has_f64 { "f64" } else { "f32" };
+    let default = if device.traits().has_f64 { "f64" } else { "f32" };
     for named in ["", "f32", "f16", "bf16"] {
         let position = device.position();
         let mut arguments =
@@ -95,7 +95,7 @@ fn spmv_stores_a_in_the_type_that_is_named_and_in_f32_where_a_device_has_no_f64(
         let ran = run(&arguments);
         assert_eq!(ran.status, Some(0), "{}", ran.stderr);
         let record: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-        assert_eq!(record["value_type"], if named.is_empty() { usual } else { named });
+        assert_eq!(record["value_type"], if named.is_empty() { default } else { named });
         assert_eq!(record["verified"], true);
         assert!(ran.out.unwrap().ends_with("\n21\n0\n30\n"));
         let is_told = ran.stderr.contains("has no f64");
@@ -164,8 +164,8 @@ fn the_published_barrier_is_refused_by_the_command_and_nothing_is_written() {
 /// The records of `bench hetero` on the small matrix, in f32 unless told, with more arguments.
 fn hetero_records(arguments: &[&str]) -> Vec<Record> {
     let position = device().position();
-    let usual = ["bench", "hetero", "a.mtx", "--value-type", "f32", "--device", &position];
-    let ran = run(&[&usual[..], &["--json", "-"], arguments].concat());
+    let default = ["bench", "hetero", "a.mtx", "--value-type", "f32", "--device", &position];
+    let ran = run(&[&default[..], &["--json", "-"], arguments].concat());
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -221,10 +221,10 @@ fn a_batch_that_ell_would_pad_too_much_is_computed_otherwise_and_says_so() {
         return;
     }
     let position = device().position();
-    let usual = ["bench", "batch", "heaped.mtx", "--alone", "--batch-size", "2"];
+    let default = ["bench", "batch", "heaped.mtx", "--alone", "--batch-size", "2"];
     let ell = ["--batch-kind", "homogeneous", "--algorithms", "batched_ell", "--value-type", "f32"];
-    let usual = [&usual[..], &ell, &["--device", &position]].concat();
-    let ran = run(&[&usual[..], &["--json", "-"]].concat());
+    let default = [&default[..], &ell, &["--device", &position]].concat();
+    let ran = run(&[&default[..], &["--json", "-"]].concat());
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     // With 32- and with 16-bit columns.
     assert_eq!(ran.stdout.lines().count(), 2, "{}", ran.stdout);
@@ -234,7 +234,7 @@ fn a_batch_that_ell_would_pad_too_much_is_computed_otherwise_and_says_so() {
         assert_eq!((batch.not_ell, batch.padding), (2, 0), "{line}");
         assert!(record.verified && record.algorithm.starts_with("batched_csr_"), "{line}");
     }
-    let shown = run(&usual);
+    let shown = run(&default);
     let words = shown.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("2 of 2 in compressed rows: ELL pads them > 4 times"), "{words}");
 }
@@ -271,10 +271,10 @@ fn bench_spmm_sets_both_algorithms_beside_the_choice() {
         return;
     }
     let position = device().position();
-    let usual = ["bench", "spmm", "a.mtx", "--algorithms", "all", "--value-type", "f32"];
+    let default = ["bench", "spmm", "a.mtx", "--algorithms", "all", "--value-type", "f32"];
     let columns =
         ["--columns", "1,5", "--layout-b", "column", "--device", &position, "--json", "-"];
-    let ran = run(&[&usual[..], &columns].concat());
+    let ran = run(&[&default[..], &columns].concat());
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     let records: Vec<Record> =
         ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -375,8 +375,8 @@ fn bench_hetero_refuses_what_it_cannot_do_before_it_measures() {
         (&["--cold"], "--cold"),
     ] {
         let position = device().position();
-        let usual = ["bench", "hetero", "a.mtx", "--device", &position];
-        let ran = run(&[&usual[..], arguments].concat());
+        let default = ["bench", "hetero", "a.mtx", "--device", &position];
+        let ran = run(&[&default[..], arguments].concat());
         assert_eq!(ran.status, Some(2), "{arguments:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(part), "{} lacks {part}", ran.stderr);
         assert_eq!(ran.stdout, "");

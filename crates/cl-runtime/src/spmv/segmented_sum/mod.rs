@@ -84,7 +84,7 @@ impl SegmentedSum {
     ) -> Result<Self> {
         context.check_value_type(specialisation.value_type)?;
         let traits = context.device().traits();
-        let variant = variant.or_usual(Algorithm::SegmentedSum);
+        let variant = variant.or_default(Algorithm::SegmentedSum);
         let mut key = specialisation.key(segmented_sum::SOURCE, &*parameters);
         if variant == Variant::Fused {
             key = key.with_feature(FEATURE_FUSED);

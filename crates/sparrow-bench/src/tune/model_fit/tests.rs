@@ -40,14 +40,14 @@ impl Modelled {
     /// Launches are cheap, rows of an item's own dear.
     fn new() -> Self {
         let traits = tests::device();
-        let usual = Tables::untuned().usual_model(&traits, ValueType::F32).unwrap();
+        let baseline = Tables::untuned().default_model(&traits, ValueType::F32).unwrap();
         let numbers = CostNumbers {
-            launch: usual.launch / 3.0,
-            nonzero: usual.nonzero * 2.0,
-            row: usual.row * 2.5,
-            step: usual.step * 3.0,
-            chain: usual.chain / 2.0,
-            ..usual
+            launch: baseline.launch / 3.0,
+            nonzero: baseline.nonzero * 2.0,
+            row: baseline.row * 2.5,
+            step: baseline.step * 3.0,
+            chain: baseline.chain / 2.0,
+            ..baseline
         };
         let lengths = tests::Lengths::default();
         Modelled { traits, cache_bytes: 8 << 20, numbers, spent: 0, lengths }
@@ -57,12 +57,12 @@ impl Modelled {
         TunedDevice::of(&self.traits, self.cache_bytes)
     }
 
-    /// Microseconds of product and set-up; none of what the model does not compare, but for the usual one.
+    /// Microseconds of product and set-up; none of what the model does not compare, but for the baseline.
     fn times_us(&self, candidate: &Candidate, shape: &MatrixShape) -> Option<(f64, f64)> {
         let model = candidate.algorithm.spec().model?;
         let fit = Fit::plain(&self.traits, ValueType::F32, shape.mean_row());
-        let usual = candidate.algorithm.default_parameters(&fit);
-        let mut all = std::iter::once(usual).chain((model.candidates)(&fit));
+        let baseline = candidate.algorithm.default_parameters(&fit);
+        let mut all = std::iter::once(baseline).chain((model.candidates)(&fit));
         let named =
             all.find(|named| *candidate == Candidate::of_named(candidate.algorithm, named))?;
         let question =
@@ -144,7 +144,7 @@ fn effort() -> Effort {
 fn a_device_whose_numbers_no_table_has_is_chosen_for_as_well_as_one_that_tables_know() {
     let device = Modelled::new();
     let (traits, tuned, board) = (device.traits.clone(), device.tuned(), board());
-    let start = Tables::untuned().usual_model(&traits, ValueType::F32).unwrap();
+    let start = Tables::untuned().default_model(&traits, ValueType::F32).unwrap();
     let fitted = models_of(board, &traits, &tuned)[&ValueType::F32].numbers;
     // What a choice takes over the best, in the mean and at most.
     let loss = |numbers: CostNumbers| {
@@ -179,7 +179,7 @@ fn a_model_that_gains_more_than_rules_takes_their_place_and_is_written() {
     let (traits, tuned) = (device.traits.clone(), device.tuned());
     let models = models_of(board(), &traits, &tuned);
     // An item a row is slow here.
-    let scalar = Candidate::usual(Algorithm::CsrScalar, &traits, ValueType::F32, 8.0).rule();
+    let scalar = Candidate::by_default(Algorithm::CsrScalar, &traits, ValueType::F32, 8.0).rule();
     let mut entry = tuned.entry("a test".to_owned());
     entry.choice.entry("f32".to_owned()).or_default().several.push(scalar);
     let found = validate(&traits, &tuned, &mut entry, &models, &effort(), &mut device).unwrap();
@@ -187,9 +187,9 @@ fn a_model_that_gains_more_than_rules_takes_their_place_and_is_written() {
     assert_eq!(CostNumbers { margin: 0.0, ..numbers }, model.numbers);
     assert!(numbers.margin > 0.0);
     // What stays where nothing promises the margin more is written too.
-    let usual = Candidate::usual(Algorithm::CsrFlat, &traits, ValueType::F32, 8.0);
+    let baseline = Candidate::by_default(Algorithm::CsrFlat, &traits, ValueType::F32, 8.0);
     let line = &entry.kernel["csr_flat"]["f32"];
-    assert!(model.usuals.iter().chain([&usual]).any(|one| one.parameters == *line));
+    assert!(model.baselines.iter().chain([&baseline]).any(|one| one.parameters == *line));
     assert!(entry.choice.is_empty());
     assert_eq!(found.gains.len(), effort().validation.len());
     assert!(found.gains.iter().all(|(.., gain)| *gain > 0.98), "{:?}", found.gains);

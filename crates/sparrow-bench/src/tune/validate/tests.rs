@@ -74,7 +74,7 @@ fn rules_that_gain_on_matrices_they_were_not_fitted_to_stay_and_the_gain_is_said
 fn a_rule_that_is_slower_than_untuned_is_taken_out_and_with_the_last_one_the_lines_of_kernels() {
     let mut entry = whole_entry();
     let slow = |when: &str| {
-        let scalar = Candidate::usual(Algorithm::CsrScalar, &device(), ValueType::F32, 8.0);
+        let scalar = Candidate::by_default(Algorithm::CsrScalar, &device(), ValueType::F32, 8.0);
         Rule { when: Condition::try_from(when.to_owned()).unwrap(), ..scalar.rule() }
     };
     let rules = entry.choice.get_mut("f32").unwrap();
@@ -103,13 +103,14 @@ fn rules_that_there_is_no_time_to_validate_are_not_kept() {
 
 #[test]
 fn a_rule_that_gains_where_some_products_follow_goes_where_it_loses_for_many() {
-    let usual = |algorithm| Candidate::usual(algorithm, &device(), ValueType::F32, 8.0).rule();
+    let default =
+        |algorithm| Candidate::by_default(algorithm, &device(), ValueType::F32, 8.0).rule();
     let entry = |rules: Rules| DeviceEntry {
         origin: "a test".to_owned(),
         choice: [("f32".to_owned(), rules)].into(),
         ..DeviceEntry::default()
     };
-    let several = |algorithm| Rules { several: vec![usual(algorithm)], ..Rules::default() };
+    let several = |algorithm| Rules { several: vec![default(algorithm)], ..Rules::default() };
     let untuned = |rules| {
         let devices = vec![entry(rules)];
         let table = cl_kernels::DeviceTable { devices, ..cl_kernels::DeviceTable::empty() };
@@ -121,7 +122,7 @@ fn a_rule_that_gains_where_some_products_follow_goes_where_it_loses_for_many() {
     let (left, found, _) = validated_against(slow, own.clone(), 4000);
     assert_eq!((left, found.kept), (own.clone(), 1));
     let fast_for_many =
-        Rules { many: vec![usual(Algorithm::CsrAdaptive)], ..several(Algorithm::CsrScalar) };
+        Rules { many: vec![default(Algorithm::CsrAdaptive)], ..several(Algorithm::CsrScalar) };
     let (left, found, _) = validated_against(untuned(fast_for_many), own, 4000);
     assert_eq!((left.choice.len(), found.kept, found.removed), (0, 0, 1));
 }
@@ -142,12 +143,12 @@ fn a_loser_is_timed_three_times_however_often_it_is_looked_at_and_again_with_ano
         boards: vec![Board::default()],
         has_time: true,
     };
-    let usual = |algorithm| Candidate::usual(algorithm, &traits, ValueType::F32, 90.0);
-    let slow = usual(Algorithm::CsrScalar);
+    let default = |algorithm| Candidate::by_default(algorithm, &traits, ValueType::F32, 90.0);
+    let slow = default(Algorithm::CsrScalar);
     let mut ratio = |reference| {
-        let pair = (&slow, &usual(reference));
+        let pair = (&slow, &default(reference));
         let found = validator.ratio(ValueType::F32, Products::Several, 0, pair).unwrap();
-        (found.is_some_and(|ratio| ratio > BORNE), validator.trials.trials)
+        (found.is_some_and(|ratio| ratio > TOLERATED), validator.trials.trials)
     };
     // The reference and the candidate, three times.
     assert_eq!(ratio(Algorithm::CsrFlat), (true, 6));

@@ -17,7 +17,7 @@ pub(crate) struct BenchSpmv {
     pub(crate) matrices: Matrices,
     #[arg(long, value_name = "NAMES", default_value = "auto", help = spmv_help(""))]
     pub(crate) algorithms: Algorithms<Algorithm>,
-    /// Ways in which a named algorithm runs, several with commas; its usual one if left out. Steps of csr_adaptive that
+    /// Ways in which a named algorithm runs, several with commas; its default one if left out. Steps of csr_adaptive that
     /// are on: baseline, nrs, nrs-log, full, spin; segmented_sum in one launch: fused, or where its stage 2 runs:
     /// device, cpu; evc_hyb: hybrid, sorted-csr
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -85,9 +85,9 @@ pub(crate) struct BenchSpmm {
     pub(crate) layout_c: Layout,
     #[arg(long, value_name = "NAMES", default_value = "auto", help = each_help(&SpmmAlgorithm::ALL, "matrix and device"))]
     pub(crate) algorithms: Algorithms<SpmmAlgorithm>,
-    /// Forms, several with commas: usual; published (the mean row decides, row split takes rows as they come and whole,
+    /// Forms, several with commas: default; published (the mean row decides, row split takes rows as they come and whole,
     /// merge is a nonzero split)
-    #[arg(long, value_name = "NAMES", default_value = "usual", value_delimiter = ',')]
+    #[arg(long, value_name = "NAMES", default_value = "default", value_delimiter = ',')]
     pub(crate) variant: Vec<SpmmVariant>,
     #[command(flatten)]
     pub(crate) values: ValueTypes,

@@ -12,7 +12,7 @@ use crate::arguments::numbers::Span;
 use crate::arguments::{FittedMaking, Making, ParameterList, Reading};
 
 /// How long a run may take whose matrices are its own.
-const USUAL_BUDGET: Duration = Duration::from_secs(4 * 60);
+const DEFAULT_BUDGET: Duration = Duration::from_secs(4 * 60);
 
 /// What is measured, and how long that may take.
 #[derive(Clone, Debug, Args)]
@@ -44,7 +44,7 @@ impl Matrices {
     /// How long it may take.
     pub(crate) fn budget(&self) -> Option<Duration> {
         let is_own = self.are_named();
-        self.budget.map_or((!is_own).then_some(USUAL_BUDGET), |budget| Some(budget.0))
+        self.budget.map_or((!is_own).then_some(DEFAULT_BUDGET), |budget| Some(budget.0))
     }
 
     /// What is asked for of generated matrices.

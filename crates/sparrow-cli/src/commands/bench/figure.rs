@@ -207,12 +207,12 @@ impl FigureBench<'_> {
     }
 }
 
-/// What is measured; without a method the usual, for the host.
+/// What is measured; without a method the default, for the host.
 fn subject(method: Option<&Method>) -> Subject {
     Subject {
         algorithm: method.map(|method| method.algorithm),
         variant: method
-            .map_or_else(Default::default, |method| method.variant.or_usual(method.algorithm)),
+            .map_or_else(Default::default, |method| method.variant.or_default(method.algorithm)),
         accumulate: Accumulate::Plain,
         parameters: method
             .iter()

@@ -102,7 +102,7 @@ impl<'a> Chip<'a> {
         let variants = |algorithm: Option<Algorithm>| match algorithm {
             None => vec![(None, Variant::Full)],
             Some(one) if one.spec().storage.staged.is_empty() => {
-                vec![(algorithm, Variant::Full.or_usual(one))]
+                vec![(algorithm, Variant::Full.or_default(one))]
             }
             // In stages, where both kinds of cores may take part.
             Some(one) => one.spec().variants.iter().map(|variant| (algorithm, *variant)).collect(),

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use sparrow::{Queue, Rates, usual_tables};
+use sparrow::{Queue, Rates, default_tables};
 use sparrow_bench::figures::PaperFigure;
 use sparrow_bench::{
     Look, MeasureError, Record, above_the_limit, counted, failure_in_words, rates_blocking,
@@ -108,7 +108,7 @@ impl Results {
     /// The driver's own failure.
     pub(super) fn rates(&self, queue: &Queue, again: bool) -> Result<Rates, Failure> {
         let traits = queue.context().device().traits();
-        let cache_bytes = usual_tables().cache_bytes(traits);
+        let cache_bytes = default_tables().cache_bytes(traits);
         self.0.with(|found| found.caches.insert(traits.name.clone(), cache_bytes));
         Ok(rates_blocking(queue, again)?)
     }

@@ -125,21 +125,21 @@ impl Bencher {
             is_cold: arguments.cold,
             budget: Budget::default(),
         };
-        let usual = |order| ordered(None, Variant::default(), order);
+        let default = |order| ordered(None, Variant::default(), order);
         match (self, &arguments.algorithms) {
-            (Bencher::Host(_), _) => vec![usual((Reordering::None, VectorOrder::Original))],
+            (Bencher::Host(_), _) => vec![default((Reordering::None, VectorOrder::Original))],
             // A choice of an earlier run may have an order.
-            (_, Algorithms::Auto) => orders(arguments, true).into_iter().map(usual).collect(),
+            (_, Algorithms::Auto) => orders(arguments, true).into_iter().map(default).collect(),
             (_, algorithms) => algorithms
                 .named_or(&Algorithm::ALL)
                 .into_iter()
                 .flat_map(|algorithm| {
-                    // Those that the algorithm has, or its usual way.
+                    // Those that the algorithm has, or its default way.
                     let has = |variant: &Variant| Variant::of(algorithm).contains(variant);
                     let mut variants: Vec<_> =
                         arguments.variant.iter().copied().filter(has).collect();
                     if variants.is_empty() {
-                        variants.push(Variant::Full.or_usual(algorithm));
+                        variants.push(Variant::Full.or_default(algorithm));
                     }
                     let orders = orders(arguments, algorithm.spec().reorders_rows);
                     let in_orders = variants.into_iter().flat_map(move |variant| {
@@ -178,7 +178,7 @@ fn other_than_asked(arguments: &BenchSpmv) -> Vec<String> {
             let lacks = names_or(&lacks);
             let instead = match variants {
                 [] | [_] => "in its only way".to_owned(),
-                _ => format!("as variant {}", Variant::Full.or_usual(algorithm)),
+                _ => format!("as variant {}", Variant::Full.or_default(algorithm)),
             };
             lines.push(format!("{algorithm}: measured {instead}: it has no variant {lacks}"));
         } else {

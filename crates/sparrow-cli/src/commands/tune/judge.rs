@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use csr_core::generate::Suite;
-use sparrow::{DeviceTraits, ValueType, raw_timings_folder, usual_tables};
+use sparrow::{DeviceTraits, ValueType, default_tables, raw_timings_folder};
 use sparrow_bench::tune::{Candidate, Judge, Judgement, judge};
 use sparrow_bench::{Input, Making, counted};
 
@@ -45,7 +45,7 @@ pub(crate) fn run(global: &Global, arguments: &JudgeArguments) -> Result<(), Fai
         }
         let by = Judge {
             list: tuned_list(&files, traits, value_type)?,
-            tables: usual_tables(),
+            tables: default_tables(),
             products: arguments.products,
             sample_ms: arguments.sample_ms,
         };

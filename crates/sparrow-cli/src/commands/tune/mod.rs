@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use csr_core::io::STANDARD_INPUT;
 use sparrow::{
-    Device, DeviceEntry, DeviceTraits, Products, ValueType, last_cache_bytes_blocking,
-    user_table_path, usual_tables, write_entry,
+    Device, DeviceEntry, DeviceTraits, Products, ValueType, default_tables,
+    last_cache_bytes_blocking, user_table_path, write_entry,
 };
 use sparrow_bench::counted;
 use sparrow_bench::tune::{
@@ -28,7 +28,7 @@ use crate::target::{Named, Target, one_device, queue_on};
 use runs::Runs;
 
 /// Time for a device that is tuned.
-const USUAL_BUDGET: Duration = Duration::from_secs(120);
+const DEFAULT_BUDGET: Duration = Duration::from_secs(120);
 
 /// The hidden command: answers trials on standard input until it ends.
 pub(crate) fn serve_trials(global: &Global) -> Result<(), Failure> {
@@ -130,7 +130,7 @@ fn tune_device(
 ) -> Result<(), Failure> {
     let traits = device.traits();
     let measured = last_cache_bytes_blocking(&queue_on(device)?)?;
-    let cache_bytes = measured.unwrap_or_else(|| usual_tables().cache_bytes(traits));
+    let cache_bytes = measured.unwrap_or_else(|| default_tables().cache_bytes(traits));
     let tuned = TunedDevice::of(traits, cache_bytes);
     let mut value_types = arguments.value_type.clone();
     value_types.retain(|value_type| {
@@ -184,7 +184,7 @@ fn effort(arguments: &Tune, device: &TunedDevice) -> Effort {
     match arguments {
         Tune { quick: true, .. } => Effort::quick(device),
         Tune { full: true, .. } => Effort::full(device),
-        _ => Effort::usual(device, arguments.budget.map_or(USUAL_BUDGET, |budget| budget.0)),
+        _ => Effort::of_budget(device, arguments.budget.map_or(DEFAULT_BUDGET, |budget| budget.0)),
     }
 }
 

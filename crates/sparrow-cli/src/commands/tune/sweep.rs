@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sparrow::{Device, Queue, ValueType, usual_tables};
+use sparrow::{Device, Queue, ValueType, default_tables};
 use sparrow_bench::figures::{Work, spread};
 use sparrow_bench::tune::{SWEEP_FIGURES, SweepFigure, SweepTiming, sweep, sweep_picture};
 use sparrow_bench::{Input, Look, sweep_html};
@@ -238,7 +238,7 @@ impl Sweeping<'_> {
         clock: &mut Clock,
     ) -> Result<Vec<SweepTiming>, Failure> {
         let Sweeping { ask, making, findings, .. } = self;
-        let tables = usual_tables();
+        let tables = default_tables();
         let mut timings = Vec::new();
         let inputs = ask.inputs(figure)?;
         let bar = progress_bar(inputs.len() * value_types.len() * figure.points());

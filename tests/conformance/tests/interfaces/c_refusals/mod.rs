@@ -125,27 +125,31 @@ fn numbers_that_stand_for_nothing_are_refused_with_those_that_do() {
     let text = matrix(sparrow_csr_buffers { nnz: 1 << 32, ..csr });
     assert_eq!(text, "nnz is 4294967296, above the limit of 4294967295 of u32 offsets");
     let plan = |options: sparrow_plan_options| valid.plan_refusal(&options, INVALID);
-    let usual = plan_options();
-    assert!(plan(sparrow_plan_options { products: 3, ..usual }).contains("options->products is 3"));
-    let text = plan(sparrow_plan_options { accumulate: 2, ..usual });
+    let default = plan_options();
+    assert!(
+        plan(sparrow_plan_options { products: 3, ..default }).contains("options->products is 3")
+    );
+    let text = plan(sparrow_plan_options { accumulate: 2, ..default });
     assert!(text.contains("options->accumulate is 2"), "{text}");
-    let text = plan(sparrow_plan_options { operation: 2, ..usual });
+    let text = plan(sparrow_plan_options { operation: 2, ..default });
     assert!(text.contains("options->operation is 2"), "{text}");
-    assert!(plan(sparrow_plan_options { planning: 9, ..usual }).contains("options->planning is 9"));
-    let text = plan(sparrow_plan_options { scalars_on_device: 7, ..usual });
+    assert!(
+        plan(sparrow_plan_options { planning: 9, ..default }).contains("options->planning is 9")
+    );
+    let text = plan(sparrow_plan_options { scalars_on_device: 7, ..default });
     assert_eq!(text, "options->scalars_on_device is 7, and must be 0 or 1");
 }
 
 #[test]
 fn names_that_nothing_has_are_refused_with_those_there_are() {
     let valid = Valid::new();
-    let usual = plan_options();
+    let default = plan_options();
     let plan = |options: sparrow_plan_options| valid.plan_refusal(&options, INVALID);
-    let text = plan(sparrow_plan_options { algorithm: c"merge_path".as_ptr(), ..usual });
+    let text = plan(sparrow_plan_options { algorithm: c"merge_path".as_ptr(), ..default });
     assert!(text.starts_with("options->algorithm: algorithm \"merge_path\" is none of csr_scalar"));
-    let text = plan(sparrow_plan_options { algorithm: c"\xff".as_ptr(), ..usual });
+    let text = plan(sparrow_plan_options { algorithm: c"\xff".as_ptr(), ..default });
     assert!(text.starts_with("options->algorithm is no UTF-8"), "{text}");
-    let scalar = sparrow_plan_options { algorithm: c"csr_scalar".as_ptr(), ..usual };
+    let scalar = sparrow_plan_options { algorithm: c"csr_scalar".as_ptr(), ..default };
     let text = plan(sparrow_plan_options { variant: c"spin".as_ptr(), ..scalar });
     assert!(text.contains("csr_scalar has none, and \"spin\" was asked for"), "{text}");
     let text = plan(sparrow_plan_options { parameters: c"group_size".as_ptr(), ..scalar });
@@ -156,7 +160,7 @@ fn names_that_nothing_has_are_refused_with_those_there_are() {
     let huge = sparrow_plan_options { parameters: c"group_size=1048576".as_ptr(), ..scalar };
     assert!(valid.plan_refusal(&huge, parameter).contains("1048576"));
     let file = sparrow_status::SPARROW_STATUS_INVALID_FILE;
-    let absent = sparrow_plan_options { device_table: c"no/such/table.toml".as_ptr(), ..usual };
+    let absent = sparrow_plan_options { device_table: c"no/such/table.toml".as_ptr(), ..default };
     let text = valid.plan_refusal(&absent, file);
     assert!(text.starts_with("device table no/such/table.toml: "), "{text}");
 }
