@@ -94,7 +94,7 @@ pub struct TableMatch<'a> {
 }
 
 impl DeviceTable {
-    /// The format that is written. Format 1, which is still read, differs by names of hyper-parameters
+    /// The format that is written. Format 1, which is read too, differs by names of hyper-parameters
     /// ([`current_name`](crate::current_name)).
     pub const FORMAT: u32 = 2;
 
