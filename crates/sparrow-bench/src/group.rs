@@ -61,7 +61,7 @@ impl<'a> DeviceGroup<'a> {
         kinds
     }
 
-    /// " (platform, driver version)" behind the device's name, less what is empty or says the name
+    /// " (platform, driver version)" after the device's name, less what is empty or says the name
     /// again, as it does for the host.
     pub(crate) fn origin(&self) -> String {
         let mut parts = Vec::new();

@@ -3,7 +3,7 @@
 //!
 //! A method is an algorithm on a device, or two devices together. Names of devices are too long for a
 //! column: where there are several, methods carry their numbers. Throughput is summed up by the
-//! harmonic mean, as Liu and Vinter (2015) do, so that figures can be laid beside theirs.
+//! harmonic mean, as Liu and Vinter (2015) do, so that figures can be compared with theirs.
 
 use crate::group::{Kind, matrix_key, plain, series};
 use crate::record::{Hetero, Record};
@@ -40,7 +40,7 @@ impl<'a> Devices<'a> {
         self.0.iter().position(|name| *name == device).map(|place| place + 1)
     }
 
-    /// " [1]" or " [1+host]" behind a method's name; nothing where one device leaves no doubt.
+    /// " [1]" or " [1+host]" after a method's name; nothing where one device leaves no doubt.
     fn suffix(&self, hetero: &Hetero) -> String {
         if self.0.len() < 2 || hetero.devices.iter().all(|name| name == HOST) {
             return String::new();
@@ -67,7 +67,7 @@ pub(crate) struct Comparison<'a> {
 pub(crate) struct Row<'a> {
     /// A record that stands for the matrix.
     pub(crate) matrix: &'a Record,
-    /// One place for each of [`Comparison::methods`]; `None` where a method was not run.
+    /// One slot for each of [`Comparison::methods`]; `None` where a method was not run.
     pub(crate) results: Vec<Option<&'a Record>>,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Comparison<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The results in stages, each with the place of its method.
+    /// The results in stages, each with the index of its method.
     pub(crate) fn staged(&self) -> impl Iterator<Item = (usize, &'a Record)> {
         let results = self.results.iter().enumerate();
         results
@@ -154,7 +154,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The place of the first item that `is` the one, which is made at the end where there is none.
+/// The index of the first item that `is` the one, which is made at the end where there is none.
 fn place_of<T>(items: &mut Vec<T>, is: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> usize {
     items.iter().position(is).unwrap_or_else(|| {
         items.push(make());

@@ -7,7 +7,7 @@ use crate::hetero::{Mean, is_both};
 use crate::record::{Operation, Record};
 use crate::units::{ABSENT, bytes, percent_or_absent, significant, significant_or_absent};
 
-/// What stands in the place of a figure of a wrong result.
+/// What stands for a figure of a wrong result.
 pub(crate) const FAILED: &str = "FAILED";
 
 /// Names of what [`stages`] gives, in lines.

@@ -1,7 +1,7 @@
 //! Records of `bench hetero` as tables for a terminal: the devices, then for each value type the
 //! throughput of every method on every matrix, and the stages of the methods that have some.
 //!
-//! Methods that do not fit beside one another follow in a further table with the same rows.
+//! Methods that do not fit next to one another follow in a further table with the same rows.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -124,7 +124,7 @@ fn stage_table(comparison: &Comparison<'_>, look: Look) -> Option<String> {
     Some(arranged(&mut table, look, 1..STAGES.len() + 1, &[5, 6, 4, 3]))
 }
 
-/// A method's name in lines of few characters, broken behind `_` and before `/` and at spaces.
+/// A method's name in lines of few characters, broken after `_` and before `/` and at spaces.
 fn broken(name: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in name.split(' ') {

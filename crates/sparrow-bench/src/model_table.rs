@@ -1,4 +1,4 @@
-//! Records of `bench spmv --model` as a table for a terminal: predicted beside measured, and where the time goes.
+//! Records of `bench spmv --model` as a table for a terminal: predicted next to measured, and where the time goes.
 
 use std::fmt::Write as _;
 

@@ -97,7 +97,7 @@ pub struct SolveRecord {
     pub elapsed_us: f64,
     /// Microseconds from the matrix on the device to a solver: plan, kernels, vectors.
     pub setup_us: f64,
-    /// Bytes of the solver on the device, beside the matrix.
+    /// Bytes of the solver on the device, those of the matrix not counted.
     pub solver_bytes: Option<u64>,
     /// The residual's norm by the recurrence: before the first iteration, and after each.
     pub history: Vec<f64>,

@@ -1,4 +1,4 @@
-//! How often the choice between the algorithms of SpMM was right: beside an oracle that knows both times.
+//! How often the choice between the algorithms of SpMM was right: compared with an oracle that knows both times.
 
 use sparrow::SpmmAlgorithm;
 

@@ -1,7 +1,7 @@
 //! Records as a table for a terminal of any width, or for a file: a block a device, a heading line a matrix, a line
 //! a result.
 //!
-//! Matrix and algorithm share the first column, so that the figures keep their place; a failed result
+//! Matrix and algorithm share the first column, so that the figures keep their columns; a failed result
 //! shows no figure at all, whatever its record holds.
 
 use std::fmt::Write as _;

@@ -443,7 +443,7 @@ typedef struct sparrow_stages {
     size_t size;
     // Nanoseconds until the device had done its part.
     uint64_t stage1_nanoseconds;
-    // Nanoseconds until rows were together and in their places.
+    // Nanoseconds until rows were together and stored where they belong.
     uint64_t stage2_nanoseconds;
     // Bytes of arrays that the CPU reached where they lie.
     uint64_t shared_bytes;
@@ -512,8 +512,8 @@ typedef struct sparrow_hyb_options {
     uint32_t scalars_on_device;
 } sparrow_hyb_options;
 
-// The operands of y = alpha A x + beta y beside the plan's matrix. x and y hold double for SPARROW_VALUE_TYPE_F64, else
-// float.
+// The operands of y = alpha A x + beta y, without the plan's matrix. x and y hold double for SPARROW_VALUE_TYPE_F64,
+// else float.
 typedef struct sparrow_hyb_product {
     // sizeof(sparrow_hyb_product).
     size_t size;
@@ -541,7 +541,7 @@ typedef struct sparrow_spmm_options {
     const char *parameters;
     // The user's device table, as in sparrow_context_options; NULL is the context's.
     const char *device_table;
-    // What B stores: the type of C (double for SPARROW_VALUE_TYPE_F64, else float), or beside float 16 bits.
+    // What B stores: the type of C (double for SPARROW_VALUE_TYPE_F64, else float), or with float 16 bits.
     sparrow_value_type b_type;
     // Which matrix multiplies B.
     sparrow_operation operation;
@@ -574,7 +574,7 @@ typedef struct sparrow_problem {
     uint32_t rows;
     // Columns of A.
     uint32_t cols;
-    // Entries stored, places of padding included.
+    // Entries stored, slots of padding included.
     uint32_t entries;
     // How A is stored.
     sparrow_format format;
@@ -834,7 +834,7 @@ typedef struct sparrow_linear_system {
     void *user_data;
     // Gets the norms of the residuals, before the first iteration and after each; or NULL.
     double *history;
-    // How many there is room for; iterations + 1 are all. The rest is not written.
+    // The capacity of `history`; iterations + 1 are all. The rest is not written.
     uint64_t history_room;
 } sparrow_linear_system;
 
@@ -934,7 +934,7 @@ typedef struct sparrow_solution {
 // Coordinates in the order of their rows: a row index for each entry.
 #define SPARROW_FORMAT_COO 2
 
-// Rows of `ell_width` places, entries of neighbouring rows side by side.
+// Rows of `ell_width` slots, entries of neighbouring rows side by side.
 #define SPARROW_FORMAT_ELL 3
 
 // Slices of 32 neighbouring rows, each with a width of its own; ceil(rows / 32) + 1 slice starts.
@@ -943,7 +943,7 @@ typedef struct sparrow_solution {
 // They are added up one after another, in the order they had.
 #define SPARROW_DUPLICATES_SUM 0
 
-// They stay beside each other, in the order they had.
+// They stay next to each other, in the order they had.
 #define SPARROW_DUPLICATES_KEEP 1
 
 // By a command buffer where the device has them and is no CPU, else launch by launch.
@@ -1126,7 +1126,7 @@ sparrow_status sparrow_matrix_upload_blocking(const struct sparrow_context *cont
                                               const struct sparrow_csr_arrays *arrays,
                                               struct sparrow_matrix **matrix);
 
-// Reads the pattern back and checks every rule; the text names the first place where one is broken.
+// Reads the pattern back and checks every rule; the text names the first index at which one is broken.
 sparrow_status sparrow_matrix_check_blocking(const struct sparrow_matrix *matrix,
                                              cl_command_queue queue,
                                              cl_uint num_events_in_wait_list,
@@ -1193,7 +1193,8 @@ sparrow_status sparrow_matrix_copy_blocking(const struct sparrow_matrix *matrix,
                                             const cl_event *event_wait_list);
 
 // Writes all elements of a matrix into a dense one, of its value type, after the events of the wait list. Nonzeros
-// of one place add up; what lies between rows (columns) is left alone. `dense` may not overlap the matrix's own buffers.
+// of one row and column add up; what lies between rows (columns) is left alone. `dense` may not overlap the matrix's
+// own buffers.
 sparrow_status sparrow_matrix_write_dense_blocking(const struct sparrow_matrix *matrix,
                                                    cl_command_queue queue,
                                                    const struct sparrow_dense_shape *dense_shape,
@@ -1488,10 +1489,10 @@ sparrow_status sparrow_solver_create_blocking(const struct sparrow_matrix *matri
 sparrow_status sparrow_solver_get_info(const struct sparrow_solver *solver,
                                        struct sparrow_solver_info *info);
 
-// Solves A x = b after the events of the wait list, from the x that is there, and returns when the solution is in its
-// place. It has converged where the residual computed from x is small enough; where that of the recurrence is and the
-// computed one is not, iterations begin again from there. That it did not converge is no failure: `solution` says how
-// it ended, and x is that of the least residual. b = 0 has the solution 0, unless
+// Solves A x = b after the events of the wait list, from the x that is there, and returns when x holds the
+// solution. It has converged where the residual computed from x is small enough; where that of the recurrence is and
+// the computed one is not, iterations begin again from there. That it did not converge is no failure: `solution` says
+// how it ended, and x is that of the least residual. b = 0 has the solution 0, unless
 // `max_iterations` is 0. A diagonal without an inverse in some row, with SPARROW_PRECONDITIONER_JACOBI,
 // is SPARROW_STATUS_INVALID_MATRIX. On a failure x is as it was, unless writing it is what failed. Where products are
 // repeatable, x has the same bits every time, whatever `check_every` is. With an observer the solve runs on a thread of

@@ -106,7 +106,7 @@ static PetscErrorCode MatDestroy_MPIAIJSparrow(Mat A)
 }
 
 /* Vectors that a matrix makes are of PETSc's plain type, as those that a program makes by itself, unless the options ask
-   for ours: then those of a preconditioner meet a method's on the device. DM and Vec have an option each. */
+   for ours: then those of a preconditioner and a method's are both on the device. DM and Vec have an option each. */
 static PetscErrorCode SparrowChooseVectors(Mat A)
 {
   const char *options[] = {"-vec_type", "-dm_vec_type"};

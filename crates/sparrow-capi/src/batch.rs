@@ -40,7 +40,7 @@ pub struct sparrow_problem {
     pub rows: u32,
     /// Columns of A.
     pub cols: u32,
-    /// Entries stored, places of padding included.
+    /// Entries stored, slots of padding included.
     pub entries: u32,
     /// How A is stored.
     pub format: sparrow_format,
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn sparrow_batch_from_buffers(
         let width = choice(buffers.column_bits, "buffers->column_bits", &widths)?;
         let num_values = size(buffers.num_values, "buffers->num_values")?;
         let context = &home.context;
-        // SAFETY: the buffers are valid, as whoever called promised, and so are the patterns.
+        // SAFETY: the buffers are valid, as the caller promised, and so are the patterns.
         let inner = unsafe {
             let offsets =
                 array(context, buffers.offsets, offsets, num_offsets, "buffers->offsets")?;

@@ -198,7 +198,7 @@ unsafe fn adopt(
     })
 }
 
-/// The device tables of a place; a table that is named must be there.
+/// The device tables of a path; a table that is named must be there.
 pub(crate) fn tables(place: &Place) -> Result<Tables> {
     match place {
         Place::Default => Ok(default_tables()),

@@ -21,7 +21,7 @@ use crate::{
 pub type sparrow_duplicates = u32;
 /// They are added up one after another, in the order they had.
 pub const SPARROW_DUPLICATES_SUM: sparrow_duplicates = 0;
-/// They stay beside each other, in the order they had.
+/// They stay next to each other, in the order they had.
 pub const SPARROW_DUPLICATES_KEEP: sparrow_duplicates = 1;
 
 /// Entries of a matrix, in any order, in buffers of the application's.
@@ -334,7 +334,8 @@ impl Targets {
 }
 
 /// Writes all elements of a matrix into a dense one, of its value type, after the events of the wait list. Nonzeros
-/// of one place add up; what lies between rows (columns) is left alone. `dense` may not overlap the matrix's own buffers.
+/// of one row and column add up; what lies between rows (columns) is left alone. `dense` may not overlap the matrix's
+/// own buffers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparrow_matrix_write_dense_blocking(
     matrix: *const sparrow_matrix,

@@ -76,7 +76,7 @@ pub(crate) struct EventOut(*mut cl_event);
 
 impl EventOut {
     /// # Safety
-    /// NULL, or room for an event.
+    /// NULL, or memory for an event.
     pub(crate) unsafe fn new(pointer: *mut cl_event) -> Self {
         if !pointer.is_null() {
             // SAFETY: the caller's promise.
@@ -104,7 +104,7 @@ impl EventOut {
         // SAFETY: the event is valid; the reference is the application's from here on.
         let retained = unsafe { opencl3::event::retain_event(event.as_raw()) };
         retained.map_err(|code| Failure::of_call("clRetainEvent", code))?;
-        // SAFETY: there is room for an event, as `new` was promised.
+        // SAFETY: there is memory for an event, as `new` was promised.
         unsafe { self.0.write_unaligned(event.as_raw()) };
         Ok(())
     }

@@ -51,8 +51,8 @@ unsafe impl Growing for sparrow_hyb_options {
         starts!(sparrow_hyb_options { size, parameters, accumulate, scalars_on_device });
 }
 
-/// The operands of y = alpha A x + beta y beside the plan's matrix. x and y hold double for SPARROW_VALUE_TYPE_F64, else
-/// float.
+/// The operands of y = alpha A x + beta y, without the plan's matrix. x and y hold double for SPARROW_VALUE_TYPE_F64,
+/// else float.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sparrow_hyb_product {

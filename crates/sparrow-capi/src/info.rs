@@ -1,4 +1,4 @@
-//! Facts of a plan, kept beside it as texts for C.
+//! Facts of a plan, kept with it as texts for C.
 
 use std::ffi::{CStr, CString, c_char};
 

@@ -2,9 +2,9 @@
 //!
 //! Each exported function is thin: `failure::guard` around it keeps panics in and writes down why it failed,
 //! `pointer` turns arguments into values or refuses them by name, and the rest is a call of the untyped Rust face:
-//! behind the handles stand `sparrow::AnyMatrix`, `AnyPlan` and their like; `types` goes from numbers to types.
+//! the handles are `sparrow::AnyMatrix`, `AnyPlan` and their like; `types` goes from numbers to types.
 //!
-//! Names are C's, in Rust too: whoever searches for `sparrow_plan_launch` finds it.
+//! Names are C's, in Rust too: a search for `sparrow_plan_launch` finds it.
 //!
 //! **What every function relies on**: a pointer that is not NULL points to what its type says, a handle was made by
 //! this library and not yet released, an OpenCL object is valid. The header says so at its head, and each SAFETY

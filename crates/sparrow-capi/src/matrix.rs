@@ -186,7 +186,7 @@ fn sizes((rows, cols, nnz): (u64, u64, u64), offset_type: OffsetType, name: &str
 /// Values of the host's memory, as they lie there.
 ///
 /// # Safety
-/// NULL, or `len` values that nobody changes while `'a` lasts.
+/// NULL, or `len` values that nothing changes while `'a` lasts.
 unsafe fn value_bytes<'a>(
     values: *const c_void,
     value_type: ValueType,
@@ -276,7 +276,7 @@ pub unsafe extern "C" fn sparrow_matrix_upload_blocking(
     })
 }
 
-/// Reads the pattern back and checks every rule; the text names the first place where one is broken.
+/// Reads the pattern back and checks every rule; the text names the first index at which one is broken.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparrow_matrix_check_blocking(
     matrix: *const sparrow_matrix,

@@ -23,7 +23,7 @@ pub(crate) type Observer =
 /// What is told of each look, and hears whether the solve goes on.
 pub(crate) type Observe<'a> = &'a mut dyn FnMut(&SolverProgress<'_>) -> ControlFlow<()>;
 
-/// What another thread may take: whoever says so answers for it.
+/// What another thread may take: the caller that says so answers for it.
 struct Sent<T>(T);
 
 // SAFETY: only `run_observed` makes one, of what its caller lends to the thread, and of what a thread points to that waits.

@@ -110,7 +110,7 @@ pub struct sparrow_spmm_options {
     pub parameters: *const c_char,
     /// The user's device table, as in sparrow_context_options; NULL is the context's.
     pub device_table: *const c_char,
-    /// What B stores: the type of C (double for SPARROW_VALUE_TYPE_F64, else float), or beside float 16 bits.
+    /// What B stores: the type of C (double for SPARROW_VALUE_TYPE_F64, else float), or with float 16 bits.
     pub b_type: sparrow_value_type,
     /// Which matrix multiplies B.
     pub operation: sparrow_operation,

@@ -58,7 +58,7 @@ pub struct sparrow_stages {
     pub size: usize,
     /// Nanoseconds until the device had done its part.
     pub stage1_nanoseconds: u64,
-    /// Nanoseconds until rows were together and in their places.
+    /// Nanoseconds until rows were together and stored where they belong.
     pub stage2_nanoseconds: u64,
     /// Bytes of arrays that the CPU reached where they lie.
     pub shared_bytes: u64,

@@ -40,7 +40,7 @@ pub(crate) use starts;
 /// Bytes by which a struct of a later version may be larger than this one's: a larger size is none.
 const MOST_GROWTH: usize = 256;
 
-/// The object behind a handle.
+/// The object of a handle.
 ///
 /// # Safety
 /// NULL, or a handle of this kind that lives as long as `'a`.
@@ -108,7 +108,7 @@ pub(crate) unsafe fn check_size<T: Growing>(pointer: *const T, name: &str) -> Re
 /// library does not know are 0.
 ///
 /// # Safety
-/// NULL, or as many bytes as its first field says, which nobody else uses.
+/// NULL, or as many bytes as its first field says, which nothing else uses.
 pub(crate) unsafe fn fill<T: Growing>(
     pointer: *mut T,
     name: &str,
@@ -156,7 +156,7 @@ pub(crate) struct Out<T>(*mut *mut T);
 
 impl<T> Out<T> {
     /// # Safety
-    /// NULL, or room for a pointer.
+    /// NULL, or memory for a pointer.
     pub(crate) unsafe fn new(pointer: *mut *mut T, name: &str) -> Result<Self> {
         if pointer.is_null() {
             return Err(Failure::null(name));
@@ -168,7 +168,7 @@ impl<T> Out<T> {
 
     /// Hands the object to the caller.
     pub(crate) fn give(self, object: T) {
-        // SAFETY: there is room for a pointer, as `new` was promised.
+        // SAFETY: there is memory for a pointer, as `new` was promised.
         unsafe { self.0.write_unaligned(Box::into_raw(Box::new(object))) };
     }
 }
@@ -176,7 +176,7 @@ impl<T> Out<T> {
 /// Takes an object back that [`Out::give`] has handed out, and ends it.
 ///
 /// # Safety
-/// NULL, or a handle of this kind that nobody uses any more.
+/// NULL, or a handle of this kind that is not used afterwards.
 pub(crate) unsafe fn release<T>(pointer: *mut T, name: &str) -> Result<()> {
     if pointer.is_null() {
         return Ok(());
@@ -205,7 +205,7 @@ pub(crate) unsafe fn text<'a>(pointer: *const c_char, name: &str) -> Result<Opti
     text.map(Some).map_err(|error| Failure::argument(format!("{name} is no UTF-8: {error}")))
 }
 
-/// A place of the file system, where `NULL` means the environment's and "off" means none.
+/// A path of the file system, where `NULL` means the environment's and "off" means none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Default,
@@ -246,7 +246,7 @@ fn path_of(bytes: &[u8], name: &str) -> Result<PathBuf> {
 /// An array in the host's memory; without elements, its pointer may be NULL.
 ///
 /// # Safety
-/// NULL, or `len` elements that nobody changes while `'a` lasts.
+/// NULL, or `len` elements that nothing changes while `'a` lasts.
 pub(crate) unsafe fn slice<'a, T>(pointer: *const T, len: usize, name: &str) -> Result<&'a [T]> {
     if len == 0 {
         return Ok(&[]);
@@ -305,7 +305,7 @@ fn torn(name: &str) -> Failure {
 /// Shares it with other threads that look at it.
 pub(crate) fn shared<'a, T>(lock: &'a RwLock<T>, name: &str) -> Result<RwLockReadGuard<'a, T>> {
     if is_busy(lock) {
-        // Not behind a thread that waits to change it, and so for the end of the solve.
+        // Not after a thread that waits to change it, and so for the end of the solve.
         return lock.try_read().map_err(|_| busy(name));
     }
     lock.read().map_err(|_| torn(name))
@@ -319,7 +319,7 @@ pub(crate) fn changed<'a, T>(lock: &'a RwLock<T>, name: &str) -> Result<RwLockWr
     lock.write().map_err(|_| torn(name))
 }
 
-/// Waits for its turn.
+/// Waits until no other thread holds it.
 pub(crate) fn turn<'a, T>(lock: &'a Mutex<T>, name: &str) -> Result<MutexGuard<'a, T>> {
     if is_busy(lock) {
         return Err(busy(name));

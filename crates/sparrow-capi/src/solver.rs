@@ -72,10 +72,10 @@ pub unsafe extern "C" fn sparrow_solver_get_info(
     })
 }
 
-/// Solves A x = b after the events of the wait list, from the x that is there, and returns when the solution is in its
-/// place. It has converged where the residual computed from x is small enough; where that of the recurrence is and the
-/// computed one is not, iterations begin again from there. That it did not converge is no failure: `solution` says how
-/// it ended, and x is that of the least residual. b = 0 has the solution 0, unless
+/// Solves A x = b after the events of the wait list, from the x that is there, and returns when x holds the
+/// solution. It has converged where the residual computed from x is small enough; where that of the recurrence is and
+/// the computed one is not, iterations begin again from there. That it did not converge is no failure: `solution` says
+/// how it ended, and x is that of the least residual. b = 0 has the solution 0, unless
 /// `max_iterations` is 0. A diagonal without an inverse in some row, with SPARROW_PRECONDITIONER_JACOBI,
 /// is SPARROW_STATUS_INVALID_MATRIX. On a failure x is as it was, unless writing it is what failed. Where products are
 /// repeatable, x has the same bits every time, whatever `check_every` is. With an observer the solve runs on a thread of
@@ -173,10 +173,10 @@ impl History {
         Ok(History { place, room })
     }
 
-    /// Writes as many as there is room for.
+    /// Writes as many as there is capacity for.
     ///
     /// # Safety
-    /// There is room where it was said to be.
+    /// The array has the capacity that was given.
     unsafe fn write(&self, residuals: &[f64]) {
         for (k, residual) in
             residuals.iter().enumerate().take_while(|(k, _)| (*k as u64) < self.room)

@@ -135,7 +135,7 @@ pub struct sparrow_linear_system {
     pub user_data: *mut c_void,
     /// Gets the norms of the residuals, before the first iteration and after each; or NULL.
     pub history: *mut f64,
-    /// How many there is room for; iterations + 1 are all. The rest is not written.
+    /// The capacity of `history`; iterations + 1 are all. The rest is not written.
     pub history_room: u64,
 }
 

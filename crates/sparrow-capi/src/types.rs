@@ -68,7 +68,7 @@ pub type sparrow_format = u32;
 pub const SPARROW_FORMAT_CSR: sparrow_format = 1;
 /// Coordinates in the order of their rows: a row index for each entry.
 pub const SPARROW_FORMAT_COO: sparrow_format = 2;
-/// Rows of `ell_width` places, entries of neighbouring rows side by side.
+/// Rows of `ell_width` slots, entries of neighbouring rows side by side.
 pub const SPARROW_FORMAT_ELL: sparrow_format = 3;
 /// Slices of 32 neighbouring rows, each with a width of its own; ceil(rows / 32) + 1 slice starts.
 pub const SPARROW_FORMAT_SLICED_ELL: sparrow_format = 4;

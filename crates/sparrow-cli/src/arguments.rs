@@ -249,7 +249,7 @@ pub(crate) struct Spmv {
 #[derive(Debug, Args)]
 pub(crate) struct Selftest {
     /// Every combination of shapes, types, coefficients and placements, instead of a selection in which every two of them
-    /// meet; some minutes
+    /// are combined; some minutes
     #[arg(long)]
     pub(crate) full: bool,
 }

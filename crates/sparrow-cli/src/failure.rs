@@ -145,7 +145,7 @@ mod tests {
             Failure::from(worker).message().as_deref(),
             Some("the process that runs trials: the pipe is closed")
         );
-        // Has it beside them.
+        // Has it next to them.
         let apart = Failure::Run(anyhow::Error::from(io()).context("cannot start"));
         assert_eq!(apart.message().as_deref(), Some("cannot start: the pipe is closed"));
     }

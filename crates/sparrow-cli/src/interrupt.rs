@@ -51,7 +51,7 @@ pub(crate) fn signal() -> Option<u8> {
 /// As [`signal`], of one too that has reached the process and not its thread for signals yet: for what has failed, perhaps
 /// since there was a signal. Compilers of drivers remove their files then, and fail.
 pub(crate) fn signal_soon() -> Option<u8> {
-    /// Far more than a thread takes to wake, and nothing beside what follows a failure.
+    /// Far more than a thread takes to wake, and nothing compared with what follows a failure.
     const WAITS: u32 = 20;
     (0..WAITS).find_map(|_| {
         std::thread::sleep(Duration::from_millis(5));

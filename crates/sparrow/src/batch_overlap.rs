@@ -18,7 +18,7 @@ type Elements = fn(usize, &Problem) -> Range<u64>;
 /// Refuses a product whose y shares bytes with x, alpha, beta or the batch's own arrays.
 ///
 /// # Errors
-/// The first such operand, by the problems that meet in it.
+/// The first such operand, by the problems that overlap in it.
 pub(crate) fn check_batch_apart(product: &AnyBatchProduct<'_>) -> Result<()> {
     let AnyBatchProduct { alpha, a, x, beta, y } = product;
     let columns: &AnyArray = match a.columns() {

@@ -41,8 +41,8 @@ impl Default for SpgemmOptions {
 /// C = A B counted, with types that are known at run time: how many entries each row of C has. It belongs to the
 /// patterns of A and B, and multiplies them as often as there are new values.
 ///
-/// Memory on the device: C's row offsets, 4 bytes a row of C, and the lists of [`SpgemmOptions::scratch_bytes`]; beside
-/// C itself (allocated once, exactly) nothing else but 8 bytes for each window of 1,024 entries of
+/// Memory on the device: C's row offsets, 4 bytes a row of C, and the lists of [`SpgemmOptions::scratch_bytes`];
+/// besides C itself (allocated once, exactly) nothing else but 8 bytes for each window of 1,024 entries of
 /// C's longest rows, and for rows that all groups work at together a bit for each column of C, 12 bytes for each entry
 /// of A and 32 for each part of a product, as many at a time as `scratch_bytes` says. Where rows of B do not ascend or
 /// have a column twice, also the order of B's entries (24 bytes each while they are sorted, 12 then) and during a

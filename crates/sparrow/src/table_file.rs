@@ -13,7 +13,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Key, Table, TableLike};
 /// Other entries, other facts of this one, and comments stay where they are.
 ///
 /// The file is written under a lock (`FILE.lock` in its folder) and as an [`OutputFile`]: two that write at once wait
-/// for each other, whoever reads meanwhile reads the whole of one, and links and permissions stay. A pipe or a device
+/// for each other, a reader meanwhile reads the whole of one, and links and permissions stay. A pipe or a device
 /// gets a table of this entry alone.
 ///
 /// # Errors
@@ -197,7 +197,7 @@ fn merge(old: &mut Table, fresh: Table) {
     }
 }
 
-/// Tables remember where they stood in the text they came from, and would go to that place of another.
+/// Tables remember where they stood in the text they came from, and would go to that position of another.
 fn forget_places(table: &mut Table) {
     table.set_position(None);
     for (_, item) in table.iter_mut() {

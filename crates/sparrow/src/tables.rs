@@ -39,7 +39,7 @@ fn read_tables() -> Tables {
     Tables::with_user_and_problems(user, problems)
 }
 
-/// Where the user's table is, or would be; `None` where there shall be none, or nobody has a home.
+/// Where the user's table is, or would be; `None` where there shall be none, or the user has no home.
 pub fn user_table_path() -> Option<PathBuf> {
     use etcetera::BaseStrategy;
     match std::env::var_os("SPARROW_TABLE") {
@@ -52,7 +52,7 @@ pub fn user_table_path() -> Option<PathBuf> {
     }
 }
 
-/// Where raw timings go: `$XDG_DATA_HOME/sparrow/tuning`; `None` where nobody has a home.
+/// Where raw timings go: `$XDG_DATA_HOME/sparrow/tuning`; `None` where the user has no home.
 pub fn raw_timings_folder() -> Option<PathBuf> {
     use etcetera::BaseStrategy;
     let folders = etcetera::base_strategy::Xdg::new().ok()?;
@@ -85,8 +85,8 @@ impl Resolver<'_> {
     /// left out, and named, where `check` refuses it.
     ///
     /// # Errors
-    /// A parameter that was asked for and that the algorithm does not have; whether its value fits is for whoever
-    /// uses it to check.
+    /// A parameter that was asked for and that the algorithm does not have; whether its value fits is for the user of
+    /// it to check.
     pub(crate) fn resolve<P: Parameters>(
         &self,
         mut defaults: P,

@@ -29,7 +29,7 @@ const SMALL_GROUP: &str = "16 rows an item with 64-bit offsets do not fit its re
 const UNION: &str = "no register is spilled: a carry of four words is put together in a union, which the \
     compiler leaves in memory; only the items that add up a cut row read one";
 
-const ADDRESSES: &str = "scalar registers, of which a tile's borders and addresses take many, are kept in \
+const ADDRESSES: &str = "scalar registers, of which a tile's boundaries and addresses take many, are kept in \
     lanes of a vector register, and nothing goes to memory";
 
 const IN_FLIGHT: &str = "no register is spilled: the compiler leaves arrays of loads that are in flight \

@@ -1,6 +1,6 @@
 //! The papers' figures: what each is measured on and by which methods, and how its numbers follow from the results.
 //!
-//! A figure is one entry of [`PAPER_FIGURES`]; whatever enumerates figures walks that list. `picture` holds numbers
+//! A figure is one entry of [`PAPER_FIGURES`]; whatever enumerates figures goes over that list. `picture` holds numbers
 //! before they are drawn, `pace` says how long a run takes, `grid` finds results; a module a paper has the rest.
 
 mod batched;
@@ -44,7 +44,7 @@ pub struct PaperFigure {
     pub cases: Cases,
     /// What is measured on each.
     pub measured: Measured,
-    /// Other libraries' products that it shows beside ours; none where it takes no results of theirs.
+    /// Other libraries' products that it shows next to ours; none where it takes no results of theirs.
     pub peers: &'static [PeerProduct],
     /// The numbers, of the records of one device.
     draw: fn(&[&Record]) -> Vec<Picture>,
@@ -258,7 +258,8 @@ impl PaperFigure {
     }
 }
 
-/// A record of each device, the host's and other libraries' left out where there are others: their results stand beside.
+/// A record of each device, the host's and other libraries' left out where there are others: their results stand next
+/// to ours.
 fn devices(records: &[Record]) -> Vec<&Record> {
     let mut devices: Vec<&Record> = Vec::new();
     for record in records.iter().filter(|record| !is_beside(record)) {

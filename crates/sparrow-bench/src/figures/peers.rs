@@ -1,8 +1,8 @@
-//! Other libraries' results beside a figure's: how they are called, and the file in which their own program
+//! Other libraries' results next to a figure's: how they are called, and the file in which their own program
 //! (`benches/peers`) hands them over.
 //!
-//! The file has a head, [`PeersHeader`], and then a [`Record`] a line. Sparrow itself calls no vendor's library: whoever
-//! draws a figure reads such a file.
+//! The file has a head, [`PeersHeader`], and then a [`Record`] a line. Sparrow itself calls no vendor's library: a run
+//! that draws a figure reads such a file.
 
 use serde::{Deserialize, Serialize};
 
@@ -170,7 +170,7 @@ pub enum PeersError {
 }
 
 impl PaperFigure {
-    /// Names of the figures that other libraries' results can stand beside, with commas.
+    /// Names of the figures that other libraries' results can be shown with, with commas.
     pub fn with_peers() -> String {
         let all = PAPER_FIGURES.iter().filter(|figure| !figure.peers.is_empty());
         all.map(|figure| figure.name).collect::<Vec<_>>().join(", ")

@@ -46,22 +46,22 @@ pub struct Series {
     /// Places along the axis, which are indices of [`Across::Blocks`] and [`Across::Steps`], with values that are finite;
     /// `None` where nothing was measured, or it was wrong.
     pub points: Vec<(f64, Option<f64>)>,
-    /// For each point the matrix that it is of, where the place does not tell: such points are not joined by lines. Else
-    /// empty.
+    /// For each point the matrix that it is of, where the position does not tell: such points are not joined by lines.
+    /// Else empty.
     pub matrices: Vec<String>,
 }
 
-/// A matrix, and its place and value.
+/// A matrix, and its position and value.
 pub(super) type OfMatrix = (String, (f64, Option<f64>));
 
 impl Series {
-    /// A line through these places and values, sorted by place.
+    /// A line through these positions and values, sorted by position.
     pub fn line(name: &str, mut points: Vec<(f64, Option<f64>)>) -> Self {
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         Series { name: name.to_owned(), points, matrices: Vec::new() }
     }
 
-    /// A point a matrix of these names, sorted by place.
+    /// A point a matrix of these names, sorted by position.
     pub fn of_matrices(name: &str, mut points: Vec<OfMatrix>) -> Self {
         points.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
         let (matrices, points) = points.into_iter().unzip();
@@ -196,7 +196,7 @@ impl Picture {
         self
     }
 
-    /// The name of a place along the axis.
+    /// The name of a position along the axis.
     pub(crate) fn place_name(&self, place: f64) -> String {
         match &self.across {
             Across::Blocks { names, .. } | Across::Steps { labels: names, .. } => {
@@ -207,7 +207,7 @@ impl Picture {
         }
     }
 
-    /// The places along the axis that have points, ascending.
+    /// The positions along the axis that have points, ascending.
     pub(crate) fn places(&self) -> Vec<f64> {
         let mut places: Vec<f64> =
             self.series.iter().flat_map(|series| &series.points).map(|(place, _)| *place).collect();
@@ -216,7 +216,7 @@ impl Picture {
         places
     }
 
-    /// What has a line of its own in a table: places and, where they do not tell, matrices, ascending.
+    /// What has a line of its own in a table: positions and, where they do not tell, matrices, ascending.
     fn rows(&self) -> Vec<(f64, &str)> {
         let points = self.series.iter().flat_map(Series::named);
         let mut rows: Vec<_> = points.map(|(at, matrix, _)| (at, matrix)).collect();
@@ -225,7 +225,7 @@ impl Picture {
         rows
     }
 
-    /// The same numbers as a table of at most `look`'s width: a line a place and matrix, a column a series.
+    /// The same numbers as a table of at most `look`'s width: a line a position and matrix, a column a series.
     pub fn text(&self, look: Look) -> String {
         let mut table = new_table(look);
         let over = match &self.across {

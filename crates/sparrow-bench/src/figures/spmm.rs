@@ -62,7 +62,7 @@ pub fn density(making: Making) -> Vec<Made> {
 pub(super) const ASPECT: PaperFigure = PaperFigure {
     name: "spmm-1",
     title: "SpMM, Figure 1a: products with a vector and with 64 columns over the aspect ratio",
-    differs: "Our products by the automatic choice, with cuSPARSE's beside them where --peers names its results; the paper \
+    differs: "Our products by the automatic choice, with cuSPARSE's next to them where --peers names its results; the paper \
               has cuSPARSE's alone. Nonzeros are 2^24 times the scale, rounded to a power of two. Figure 1b is of a profiler's counters.",
     value_types: &[ValueType::F32],
     cases: Cases::Made(aspect),
@@ -204,7 +204,7 @@ pub(super) const LENGTHS: PaperFigure = PaperFigure {
     title: "SpMM, Figure 5: matrices of long rows (a) and of short ones (b), 64 columns",
     differs: "The paper does not name its twenty matrices: these are likenesses of other papers' with about the same \
               mean rows, a matrix of at least 20 nonzeros a row among the long ones. The published algorithms stand \
-              beside ours, and cuSPARSE where --peers names its results.",
+              next to ours, and cuSPARSE where --peers names its results.",
     value_types: &[ValueType::F32],
     cases: Cases::Classes(&LONG_AND_SHORT),
     measured: Measured::Spmm {
@@ -262,7 +262,7 @@ pub(super) const EACH: PaperFigure = PaperFigure {
     title: "SpMM, Figure 6: each algorithm over the mean row (a), and both by the rule (b)",
     differs: "On likenesses of other papers' matrices, since the paper does not name its own. Compared with as many \
               products with a vector, where the paper has cuSPARSE's csrmm2, which is a line of its own where --peers \
-              names its results. The published algorithms and their rule (9.35 nonzeros a row) stand beside ours.",
+              names its results. The published algorithms and their rule (9.35 nonzeros a row) stand next to ours.",
     value_types: &[ValueType::F32],
     cases: Cases::Suite(Suite::Papers),
     measured: Measured::Spmm {

@@ -1,4 +1,4 @@
-//! Measuring a batch on an OpenCL device, beside what an application without batches would do: a loop of single
+//! Measuring a batch on an OpenCL device, compared with what an application without batches would do: a loop of single
 //! products, and one product with the block-diagonal matrix of all problems. All three are launched without events.
 
 use std::time::Instant;
@@ -223,7 +223,7 @@ pub fn measure_batch_peers<V: RealValue>(
     Ok(BatchPeers { block_diagonal_us: Some(best), ..looped })
 }
 
-/// Measures one batch: every problem verified, with the set-up beside it.
+/// Measures one batch: every problem verified, with its set-up.
 ///
 /// # Errors
 /// The device or the library refuses; a wrong result is a record without times.

@@ -111,7 +111,7 @@ impl Instance {
     }
 }
 
-/// Measures one algorithm on `matrix`: verified, with its set-up beside it.
+/// Measures one algorithm on `matrix`: verified, with its set-up.
 ///
 /// # Errors
 /// The device or the library refuses; a wrong result is a record without times.

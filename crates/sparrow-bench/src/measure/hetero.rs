@@ -73,13 +73,13 @@ impl ChipRates {
     }
 }
 
-/// Adds to a record of one device alone what sets it beside others.
+/// Adds to a record of one device alone what compares it with others.
 pub fn as_hetero(record: Record) -> Record {
     let hetero = alone(&record);
     record.with_details(Details::Hetero(hetero))
 }
 
-/// What sets a record of one device alone beside others, without stages.
+/// What compares a record of one device alone with others, without stages.
 fn alone(record: &Record) -> Hetero {
     Hetero {
         devices: vec![record.device.clone()],

@@ -1,4 +1,4 @@
-//! Many products by one call, beside products that are launched one by one, and launches with nothing to do.
+//! Many products by one call, compared with products that are launched one by one, and launches with nothing to do.
 
 use std::time::Instant;
 

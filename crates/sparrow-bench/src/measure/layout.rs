@@ -1,4 +1,4 @@
-//! How each algorithm stores a matrix and walks through it: all that the model knows of it.
+//! How each algorithm stores a matrix and iterates over it: all that the model knows of it.
 
 use cl_kernels::{Storage, StorageFormat};
 use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern};
@@ -13,7 +13,7 @@ use crate::Record;
 /// Neighbouring rows of a strip whose elements are one load.
 const NEIGHBOURS: usize = 32;
 
-/// How an algorithm stores a matrix and walks through it.
+/// How an algorithm stores a matrix and iterates over it.
 pub(super) struct Layout {
     /// What a product moves, but for x.
     pub(super) demand: Demand,
@@ -98,7 +98,7 @@ impl Layout {
                 let pattern = for_pattern!(matrix.pattern(), pattern => {
                     EvcHybPattern::new(pattern, &format)
                 })?;
-                // Padding is not loaded. What a plan has beside elements are tasks and a few words a row.
+                // Padding is not loaded. What a plan has besides elements are tasks and a few words a row.
                 let elements = (pattern.elements() * (4 + shape.value_type.size_bytes())) as u64;
                 let structure_bytes = record.plan_bytes.saturating_sub(elements) + read;
                 Layout {

@@ -1,4 +1,4 @@
-//! What the bandwidth model says of a product, beside what was measured: `bench spmv --model`.
+//! What the bandwidth model says of a product, next to what was measured: `bench spmv --model`.
 //!
 //! What a product demands comes from its pattern (`csr_core::model`), what the device delivers was measured
 //! ([`Model`]). An algorithm says in [`Layout`] what it stores and in which order it gathers; that is all the model

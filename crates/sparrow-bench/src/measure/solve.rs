@@ -254,8 +254,8 @@ impl Norm {
     }
 }
 
-/// b - A x in f64, beside what the device said. They may differ by what rounding in the device's type leaves of it:
-/// for each row, as many roundings of |b| + |A| |x| as it has terms.
+/// b - A x in f64, compared with what the device said. They may differ by what rounding in the device's type leaves of
+/// it: for each row, as many roundings of |b| + |A| |x| as it has terms.
 fn check<V: RealValue, O: Offset>(
     matrix: CsrView<'_, V, O>,
     b: &[f64],

@@ -111,8 +111,8 @@ fn judge<V: RealValue, O: Offset>(
     Ok(judge_image(a, c.view()))
 }
 
-/// The error of C x beside A (A x) in f64, row by row, as a multiple of what the errors of C's entries and of these
-/// sums may add up to; infinite where columns do not ascend. A row with NaN or infinity must be so on both sides.
+/// The error of C x compared with A (A x) in f64, row by row, as a multiple of what the errors of C's entries and of
+/// these sums may add up to; infinite where columns do not ascend. A row with NaN or infinity must be so on both sides.
 fn judge_image<V: RealValue, O: Offset>(
     a: CsrView<'_, V, O>,
     c: CsrView<'_, V::Accum, O>,

@@ -28,7 +28,7 @@ pub struct SpmmSubject {
     pub layout_c: Layout,
     /// Hyper-parameters over the device table's.
     pub parameters: Vec<(String, u32)>,
-    /// Whether to measure the dense product beside them, with A's zeros written out; B and C are row-major then.
+    /// Whether to measure the dense product too, with A's zeros written out; B and C are row-major then.
     pub beside_dense: bool,
     /// Whether to measure each in turn with a product with one vector.
     pub beside_vector: bool,

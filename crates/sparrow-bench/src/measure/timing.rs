@@ -115,7 +115,7 @@ impl Samples {
         &self.sorted_us
     }
 
-    /// Launches behind the samples.
+    /// Launches of all samples.
     pub fn launches(&self) -> u64 {
         self.launches
     }

@@ -1,4 +1,4 @@
-//! Measuring operations on dense vectors, beside empty launches.
+//! Measuring operations on dense vectors, compared with empty launches.
 
 use csr_core::verify::{Oracle, Summation};
 use csr_core::{Accumulator, AnyVector, Csr, Number, OffsetType, Real, ValueType, counted};

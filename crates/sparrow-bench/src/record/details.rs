@@ -157,7 +157,7 @@ pub struct ReorderedRecord {
 pub struct EvcHybRecord {
     /// "original", "permuted" (y in the plan's row order) or "symmetric" (x and y).
     pub vector_order: String,
-    /// The place of the first long row.
+    /// The index of the first long row.
     pub split_row: u64,
     /// Elements of short rows, padding included.
     pub short_elements: u64,
@@ -234,7 +234,7 @@ pub struct SpgemmRecord {
 /// What a conversion adds to its record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConvertRecord {
-    /// Entries that the matrix was made of; those of one place are summed, so `nnz` may be less.
+    /// Entries that the matrix was made of; those of one row and column are summed, so `nnz` may be less.
     pub entries: u64,
     /// Microseconds of Sparrow's own conversion on the host, run once; `None` where it has none.
     pub host_us: Option<f64>,

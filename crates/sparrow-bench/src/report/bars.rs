@@ -1,6 +1,6 @@
 //! The bar chart of the share of the limit: one block of horizontal bars a matrix, one bar a result.
 //!
-//! Vertical places are pixels and horizontal ones percent of a plot as wide as the page leaves, so that
+//! Vertical positions are pixels and horizontal ones percent of a plot as wide as the page leaves, so that
 //! text keeps its size on a phone and nothing overlaps however many matrices there are.
 
 use super::axis::Axis;
@@ -23,7 +23,7 @@ pub(super) const HEAD: usize = 22;
 const LONGEST: f64 = 1.5;
 /// Names longer than this are cut; the whole stands in the tooltip and in the table.
 pub(super) const NAME: usize = 25;
-/// Width of a character of a name, with some room, in pixels.
+/// Width of a character of a name, with some margin, in pixels.
 pub(super) const CHARACTER: usize = 7;
 /// Room right of the axis for the label of a full bar.
 const LABEL: usize = 46;
@@ -112,7 +112,7 @@ struct Bar {
 }
 
 impl Bar {
-    /// The bar and its label; red words in the place of a bar where there is no result to show.
+    /// The bar and its label; red words instead of a bar where there is no result to show.
     fn draw(&self, record: &Record, axis: &Axis, name: &str) -> Vec<Element> {
         let label = |place: f64, class: &str, text: String| {
             element("text")
@@ -181,7 +181,7 @@ pub(super) fn marked_name(record: &Record) -> String {
     format!("{mark}{}", plain(&record.matrix))
 }
 
-/// A matrix's name without the end that would leave bars no room.
+/// A matrix's name without the end that would leave bars no width.
 pub(super) fn cut(name: &str) -> String {
     match name.char_indices().nth(NAME - 1) {
         Some((end, _)) if name.chars().count() > NAME => format!("{}…", &name[..end]),
@@ -210,7 +210,7 @@ fn mean_note(index: usize, records: &[&Record], list: &SeriesList) -> String {
     }
 }
 
-/// A place on an axis as SVG has it.
+/// A position on an axis as SVG has it.
 pub(super) fn percent(place: f64) -> String {
     format!("{:.2}%", 100.0 * place)
 }

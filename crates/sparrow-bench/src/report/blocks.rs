@@ -10,7 +10,7 @@ use super::series::SeriesList;
 
 /// The bars of one matrix.
 pub(super) struct Block {
-    /// What stands beside them.
+    /// What stands next to them.
     pub(super) name: String,
     /// What tooltips call it.
     pub(super) about: String,

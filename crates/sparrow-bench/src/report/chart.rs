@@ -34,7 +34,7 @@ pub(super) fn across(class: &str, y: f64) -> Element {
         .attribute("y2", &y)
 }
 
-/// A place of 0 to 1 along the horizontal axis.
+/// A position of 0 to 1 along the horizontal axis.
 pub(super) fn percent(place: f64) -> String {
     format!("{:.2}%", 100.0 * place)
 }

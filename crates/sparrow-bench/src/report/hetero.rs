@@ -168,7 +168,7 @@ fn figure(words: String, best: bool) -> Element {
     element("td").class(class).text(words)
 }
 
-/// The results in stages of each matrix with the places of their methods in the list.
+/// The results in stages of each matrix with the indices of their methods in the list.
 type Groups<'a> = Vec<(&'a Record, Vec<(usize, &'a Record)>)>;
 
 fn segmented_sums<'a>(comparison: &Comparison<'a>, list: &SeriesList) -> Groups<'a> {

@@ -14,14 +14,14 @@ use crate::hetero_figures::{FAILED, paper_gbytes_per_s};
 use crate::record::Record;
 use crate::units::{ABSENT, counted, significant};
 
-/// Width of a character of a method's name in a panel, with some room, in pixels.
+/// Width of a character of a method's name in a panel, with some margin, in pixels.
 const SMALL: usize = 7;
 /// Room right of the longest bar for its label.
 const LABEL: usize = 52;
 
-/// A bar: whose it is, how long, what stands behind it.
+/// A bar: whose it is, how long, what stands after it.
 pub(super) struct Bar {
-    /// The place of the method in the list.
+    /// The index of the method in the list.
     pub(super) index: usize,
     /// `None` where there is nothing to draw.
     pub(super) value: Option<f64>,
@@ -83,7 +83,7 @@ pub(super) fn panel(id: &str, title: &str, bars: &[Bar], list: &SeriesList) -> E
     element("figure").child(heading(title, "")).child(chart)
 }
 
-/// GB/s as the paper counts them of `results` in groups of one matrix each, with the places of their
+/// GB/s as the paper counts them of `results` in groups of one matrix each, with the indices of their
 /// methods in `list`, and a line at each of `rates`, which devices
 /// read a stream at (10^9 bytes a second).
 pub(super) fn bandwidth(

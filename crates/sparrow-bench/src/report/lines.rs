@@ -102,7 +102,7 @@ pub(super) fn lines(id: &str, picture: &Picture, list: &SeriesList) -> Element {
         .child(chart)
 }
 
-/// Where places lie.
+/// Where positions lie.
 enum Horizontal<'a> {
     /// Side by side at equal distances, as in papers.
     Steps(&'a [String]),

@@ -42,19 +42,19 @@ impl Element {
         self.attribute("class", value)
     }
 
-    /// With text behind what it already contains.
+    /// With text after what it already contains.
     pub(super) fn text(mut self, text: impl Into<String>) -> Self {
         self.children.push(Node::Text(text.into()));
         self
     }
 
-    /// With an element behind what it already contains.
+    /// With an element after what it already contains.
     pub(super) fn child(mut self, child: Element) -> Self {
         self.children.push(Node::Element(child));
         self
     }
 
-    /// With elements behind what it already contains.
+    /// With elements after what it already contains.
     pub(super) fn children(mut self, children: impl IntoIterator<Item = Element>) -> Self {
         self.children.extend(children.into_iter().map(Node::Element));
         self

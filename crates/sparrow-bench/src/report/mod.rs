@@ -58,7 +58,7 @@ pub enum ReportError {
         found: String,
     },
 
-    /// A measured value is NaN, infinite or negative: no place in a chart is right for it.
+    /// A measured value is NaN, infinite or negative: no position in a chart is right for it.
     #[error(
         "record {index} ({matrix}, {algorithm}) has {field} = {value}, not a finite number >= 0"
     )]
@@ -76,7 +76,7 @@ pub enum ReportError {
     },
 }
 
-/// One self-contained HTML page that shows `records` grouped by device, those of `bench hetero` beside one
+/// One self-contained HTML page that shows `records` grouped by device, those of `bench hetero` next to one
 /// another, under `title`.
 ///
 /// A result that did not verify is shown as FAILED, without a time, whatever its record holds. Texts of

@@ -8,7 +8,7 @@ use crate::group::{DeviceGroup, Kind, series};
 use crate::model_figures::{gflops, p_max, parts, verdict, with_model};
 use crate::record::{ModelRecord, Record};
 
-/// What bars stand for; a place in this list is a colour.
+/// What bars stand for; an index into this list is a colour.
 const NAMES: [&str; 11] = [
     "code balance B, bytes an operation",
     "alpha",
@@ -58,7 +58,7 @@ const FIGURES: [Figure; 3] = [
     },
 ];
 
-/// The section of one device, where records have a model's part; `place` is the device's on the page.
+/// The section of one device, where records have a model's part; `place` is the device's index on the page.
 pub(super) fn section(place: usize, group: &DeviceGroup<'_>) -> Option<Element> {
     let records = with_model(group.records.iter().copied());
     if records.is_empty() {

@@ -1,4 +1,4 @@
-//! The bars of the model's figures: side by side in a block a matrix, or one behind the other in a stack.
+//! The bars of the model's figures: side by side in a block a matrix, or one after the other in a stack.
 
 use super::axis::Axis;
 use super::bars::{BAR, CHARACTER, GAP, HEAD, NAME, PITCH, marked_name, percent};
@@ -12,7 +12,7 @@ use crate::record::Record;
 const DESCRIPTION: &str =
     "Horizontal bars, a block a matrix. The terminal's table has the same figures.";
 
-/// A block a record with a bar for each of its values; the first belongs to place `first` of `list`.
+/// A block a record with a bar for each of its values; the first belongs to index `first` of `list`.
 pub(super) fn grouped(
     id: &str,
     title: &str,
@@ -34,7 +34,7 @@ pub(super) fn grouped(
 pub(super) struct Stacks {
     pub(super) title: String,
     pub(super) how: &'static str,
-    /// The place in the list of what the first share belongs to.
+    /// The index in the list of what the first share belongs to.
     pub(super) first: usize,
 }
 

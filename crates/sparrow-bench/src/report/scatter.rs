@@ -1,7 +1,7 @@
 //! The charts of points: throughput with the device's rate and the cost of set-up over the number of
 //! nonzeros, and the cost of stage 2 over the share of dirty tiles.
 //!
-//! Horizontal places are percent of a plot as wide as the page leaves, vertical ones pixels; marks are
+//! Horizontal positions are percent of a plot as wide as the page leaves, vertical ones pixels; marks are
 //! told apart by colour and shape.
 
 use super::axis::{Axis, tick_label};
@@ -24,7 +24,7 @@ const LEAST_STAGE: f64 = 0.001;
 
 struct Point<'a> {
     record: &'a Record,
-    /// The place of its series in the list.
+    /// The index of its series in the list.
     index: usize,
     /// Along the horizontal axis.
     over: f64,
@@ -36,7 +36,7 @@ struct Over {
     name: &'static str,
     /// The same in a sentence.
     long: &'static str,
-    /// Pixels between the marks of neighbouring series at one place.
+    /// Pixels between the marks of neighbouring series at one position.
     aside: f64,
     /// Values below are drawn here.
     least: f64,
@@ -63,7 +63,7 @@ const NONZEROS: Over = Over {
 const DIRTY: Over = Over {
     name: "dirty tiles, %",
     long: "share of dirty tiles",
-    // The place matters here; series of one matrix differ in height.
+    // The position matters here; series of one matrix differ in height.
     aside: 0.0,
     least: 0.0,
     axis: |values| Axis::linear(values.iter().copied().fold(0.0, f64::max)),
@@ -115,7 +115,7 @@ pub(super) fn setup(id: &str, label: &str, records: &[&Record], list: &SeriesLis
 }
 
 /// Stage 2's time as a multiple of stage 1's, logarithmic, against the share of dirty tiles; results
-/// come with the places of their series in `list`.
+/// come with the indices of their series in `list`.
 pub(super) fn stages(
     id: &str,
     label: &str,
@@ -226,7 +226,7 @@ impl Chart<'_> {
         self.line.as_ref().map(|(value, _)| across("limit", self.pixel(*value)))
     }
 
-    /// What the line means, at the left where small matrices leave room.
+    /// What the line means, at the left where small matrices leave it free.
     fn reference_words(&self) -> Option<Element> {
         self.line.as_ref().map(|(value, words)| {
             element("text")

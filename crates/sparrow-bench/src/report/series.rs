@@ -39,25 +39,25 @@ impl SeriesList {
         Self(names)
     }
 
-    /// The place of a record's series in the list.
+    /// The index of a record's series in the list.
     pub(super) fn index(&self, record: &Record) -> usize {
         let name = series(record);
         // Every record's series was put in; 0 keeps a stranger drawable.
         self.0.iter().position(|n| *n == name).unwrap_or(0)
     }
 
-    /// The place of a name in the list.
+    /// The index of a name in the list.
     pub(super) fn place(&self, name: &str) -> usize {
         // As for a record's series.
         self.0.iter().position(|n| n == name).unwrap_or(0)
     }
 
-    /// The name at a place, without control characters.
+    /// The name at an index, without control characters.
     pub(super) fn name(&self, index: usize) -> String {
         self.0.get(index).map(|name| plain(name)).unwrap_or_default()
     }
 
-    /// The places that some records use, ascending.
+    /// The indices that some records use, ascending.
     pub(super) fn used(&self, records: &[&Record]) -> Vec<usize> {
         let mut used: Vec<_> = records.iter().map(|r| self.index(r)).collect();
         used.sort_unstable();

@@ -178,7 +178,7 @@ fn figures(record: &SolveRecord) -> Element {
         ),
         ("The solve", format!("{} ms", significant(record.elapsed_us / 1e3))),
         ("Set-up", format!("{} ms", significant(record.setup_us / 1e3))),
-        ("Memory beside the matrix", known(record.solver_bytes.map(bytes))),
+        ("Memory besides the matrix", known(record.solver_bytes.map(bytes))),
         (
             "b - A x on the host",
             format!(

@@ -287,7 +287,7 @@ fn hetero_records_have_a_panel_a_matrix_and_a_mean_for_each_value_type() {
     assert_eq!(count(&page, "<strong>△ matrix-"), 40);
     // Four methods on 20 matrices and their mean, and two bars of bandwidth a matrix, in two types.
     assert_eq!(count(&page, "class=\"bar "), 2 * (4 * 21 + 2 * 20));
-    // Two points a matrix and type beside those of the legends.
+    // Two points a matrix and type besides those of the legends.
     assert_eq!(count(&page, "times stage 1, "), 2 * 2 * 20);
     assert_eq!(count(&page, "what reading a stream reaches: Example GPU 400<"), 2);
     assert!(!page.contains("Share of the limit</h3>") && !page.contains('\u{fffd}'));

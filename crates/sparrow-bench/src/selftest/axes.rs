@@ -42,17 +42,17 @@ pub enum Extent {
     /// Two programs an algorithm, f32 with u32 offsets in plain and compensated sums, with alpha, beta,
     /// placement and content in turn. For kernels that are broken on purpose and built anew each time.
     Brief,
-    /// A quarter of the cover: any two values of different axes meet, and each meets every algorithm; a shape has one
-    /// combination of each algorithm, so that types go round over shapes and algorithms. For interpreters.
+    /// A quarter of the cover: any two values of different axes are combined, each with every algorithm; a shape has
+    /// one combination of each algorithm, so that types go round over shapes and algorithms. For interpreters.
     Quarter,
-    /// Half of the cover: any two values of different axes meet, and each meets every algorithm. For devices that
-    /// compile or run slowly, beside one that has the whole, or the other half.
+    /// Half of the cover: any two values of different axes are combined, each with every algorithm. For devices that
+    /// compile or run slowly, next to one that has the whole, or the other half.
     Half,
     /// The half of the cover that [`Extent::Half`] leaves out: no program of a configuration is in both.
     /// Of batches it has the cases with a user's hyper-parameters, and the half those with small ones; of SpMM all of a cover
     /// where the half leaves a configuration out.
     OtherHalf,
-    /// A cover: any two values of different axes meet, and each meets every algorithm on every shape.
+    /// A cover: any two values of different axes are combined, each with every algorithm on every shape.
     Cover,
     /// Everything kernels are compiled for, on every shape; alpha, beta, placement and content vary
     /// along. For interpreters.
@@ -63,8 +63,8 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// Whether it is for devices that compile or run slowly, beside one that has more: what a user gets, which has larger
-    /// groups and no other code, is left out then.
+    /// Whether it is for devices that compile or run slowly, next to one that has more: what a user gets, which has
+    /// larger groups and no other code, is left out then.
     pub fn is_for_slow_devices(self) -> bool {
         matches!(self, Extent::Quarter | Extent::Half)
     }
@@ -155,7 +155,8 @@ fn with(parts: &[Part], choices: usize) -> Vec<Part> {
 }
 
 /// Families whose half is what these leave out: a value type that has one offset type and one way of summing in the one
-/// has the others in the other. An odd number of them further, types change places; what is half of it, ways of summing.
+/// has the others in the other. An odd number of them further, types are exchanged; what is half of it, ways of
+/// summing.
 fn others(parts: &[Part]) -> Vec<Part> {
     let other = |family: usize| family + if family.is_multiple_of(2) { 3 } else { 5 };
     parts.iter().map(|part| Part { family: other(part.family), ..*part }).collect()
@@ -174,7 +175,7 @@ fn product(sizes: &[usize; SIZES.len()]) -> impl Iterator<Item = Choice> {
     })
 }
 
-/// The product of `sizes` in each slot. The other axes walk on from choice to choice and from slot to slot,
+/// The product of `sizes` in each slot. The other axes advance from choice to choice and from slot to slot,
 /// by steps coprime to all their sizes.
 fn products(slots: usize, sizes: &[usize; SIZES.len()]) -> Vec<Vec<Choice>> {
     let walk = |slot: usize, (number, mut choice): (usize, Choice)| {
@@ -197,9 +198,9 @@ fn products(slots: usize, sizes: &[usize; SIZES.len()]) -> Vec<Vec<Choice>> {
 /// side see two value types each; or one, in which four of them see one each.
 ///
 /// Building a program takes longer than many launches, so a configuration has eight of the 32 programs, or four, and
-/// a slot as many as it has choices: rows of an orthogonal array, in which any two values of different axes meet. The
-/// other axes are chosen greedily, so that those values come together that have met least. Configurations of one family
-/// have the same programs, which are built once.
+/// a slot as many as it has choices: rows of an orthogonal array, in which any two values of different axes are
+/// combined. The other axes are chosen greedily, so that those values come together that were combined least.
+/// Configurations of one family have the same programs, which are built once.
 fn cover(parts: &[Part], shapes: usize) -> Vec<Vec<Choice>> {
     let mut meetings = Meetings::default();
     let mut slot = |number: usize| -> Vec<Choice> {
@@ -238,14 +239,14 @@ fn cover(parts: &[Part], shapes: usize) -> Vec<Vec<Choice>> {
     (0..parts.len() * shapes).map(&mut slot).collect()
 }
 
-/// How often any two values of different axes have met.
+/// How often any two values of different axes were combined.
 #[derive(Default)]
 struct Meetings {
     counts: std::collections::HashMap<(usize, usize, usize, usize), usize>,
 }
 
 impl Meetings {
-    /// How often `value` has met what is chosen, the rarest meeting first.
+    /// How often `value` was combined with what is chosen, the rarest combination first.
     fn with(&self, chosen: &[usize], axis: usize, value: usize) -> (usize, usize) {
         let met = chosen
             .iter()

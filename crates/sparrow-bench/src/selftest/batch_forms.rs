@@ -13,8 +13,8 @@ use super::{BatchCase, CaseError, Extent, run_batch};
 /// Columns and lengths of rows: ones that lie in many steps of a chunk, of which one sub-group makes more than it has items, the
 /// last of them in a step with many short ones; and others: long rows with more short and empty ones between them than a
 /// sub-group has items; empty rows first, last and between; one that lies in every chunk; no nonzeros at all; rows of equal
-/// lengths; one that goes on behind a chunk without nonzeros; more rows than a task has, and more columns than local memory
-/// holds, by the defaults.
+/// lengths; one that goes on after a chunk without nonzeros; more rows than a task has, and more columns than local
+/// memory holds, by the defaults.
 fn shapes() -> [(usize, Vec<usize>); 9] {
     [
         (
@@ -84,8 +84,8 @@ fn run_alike<V: RealValue>(
 }
 
 /// On all shapes but the last, whose x does not fit local memory: by `turn` in such an order that neighbours differ, which
-/// is a list, or each several times in succession, which is strided ranges behind the parts of one that is cut. And, but for
-/// half of the cover, on the first shape before and behind problems of so many nonzeros that they are cut.
+/// is a list, or each several times in succession, which is strided ranges after the parts of one that is cut. And, but
+/// for half of the cover, on the first shape before and after problems of so many nonzeros that they are cut.
 fn run_different<V: RealValue>(
     queue: &Queue,
     case: &BatchCase,

@@ -261,7 +261,7 @@ pub fn run_batches(
                 coefficients,
                 reads_y,
                 width: [ColumnWidth::Automatic, ColumnWidth::U32][usize::from(has_32_bit_columns)],
-                // On an interpreter a launch takes long, and what one leaves behind is the same in every type.
+                // On an interpreter a launch takes long, and what one leaves in memory is the same in every type.
                 launches: if is_interpreted && turn % 2 == 1 { 1 } else { 2 },
             };
             let is_finite = !(way + number).is_multiple_of(3);

@@ -20,7 +20,7 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// With the hyper-parameters that turn at [`LIMITS`](super::LIMITS).
+    /// With the hyper-parameters whose limits are [`LIMITS`](super::LIMITS).
     pub fn small(algorithm: Algorithm, variant: Variant) -> Self {
         let parameters = owned(algorithm.spec().test_parameters);
         Configuration { algorithm, variant, parameters, set: "" }

@@ -47,7 +47,7 @@ impl AnyGuarded {
     }
 
     /// As [`AnyGuarded::upload_blocking`], but the array is reached through a sub-buffer that starts at the
-    /// smallest legal origin behind 0, and from there by an element offset of `shift`.
+    /// smallest legal origin after 0, and from there by an element offset of `shift`.
     ///
     /// # Errors
     /// The driver's own failure.

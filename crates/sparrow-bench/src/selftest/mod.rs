@@ -27,7 +27,7 @@ pub use batch_suite::{
 };
 pub use case::{Case, CaseError, Placement, run};
 pub use cl_kernels::Limits;
-/// The numbers that kernels turn at with the hyper-parameters of [`Configuration::small`].
+/// The numbers at which kernels change their ways with the hyper-parameters of [`Configuration::small`].
 pub use cl_kernels::TEST_LIMITS as LIMITS;
 pub use configuration::Configuration;
 pub use guarded::{AnyGuarded, Guarded};

@@ -1,4 +1,4 @@
-//! What a selftest found, as JSON Lines for whoever asked for it: one object a configuration.
+//! What a selftest found, as JSON Lines for the caller: one object a configuration.
 
 use serde::{Deserialize, Serialize};
 

@@ -118,7 +118,7 @@ impl Amount {
     }
 }
 
-/// Every shape, for kernels that turn at `limits`.
+/// Every shape, for kernels that change their ways at `limits`.
 pub fn shapes(limits: &Limits, amount: Amount) -> Vec<Shape> {
     let Limits { group_size, nnz_per_wg, share, tile } = *limits;
     let of = |many: usize, few: usize| if amount == Amount::Many { many } else { few };
@@ -150,7 +150,7 @@ pub fn shapes(limits: &Limits, amount: Amount) -> Vec<Shape> {
         around_tiles.extend(vec![0; turn]);
         around_tiles.extend([2 * tile, 0, 1, tile - 1, 0]);
     }
-    // Longer runs of empty rows than are looked at in one piece, and more rows than a group walks through.
+    // Longer runs of empty rows than are looked at at once, and more rows than a group iterates over.
     let long_run = vec![0; segmented_sum::CHUNK_ROWS + 5];
     let outer = if amount == Amount::Many { &long_run[..] } else { &[] };
     let long_runs = [outer, &[tile - 1, 2], &long_run, &[3, 1, tile], outer].concat();

@@ -19,12 +19,12 @@ pub struct SpmmConfiguration {
     pub algorithm: Option<SpmmAlgorithm>,
     /// Hyper-parameters; none are those a user gets.
     pub parameters: Vec<(String, u32)>,
-    /// Its index in [`SpmmConfiguration::all`]: which programs a cover has of it, whatever is left out beside it.
+    /// Its index in [`SpmmConfiguration::all`]: which programs a cover has of it, whatever else is left out.
     number: usize,
 }
 
 impl SpmmConfiguration {
-    /// Everything there is on a device: with a user's hyper-parameters, and with groups and pieces so small that small
+    /// Everything there is on a device: with a user's hyper-parameters, and with groups and tiles so small that small
     /// matrices exceed them.
     pub fn all(device: &DeviceTraits) -> Vec<Self> {
         Self::all_with(device.device_type, &device.shuffle_sizes)
@@ -146,7 +146,8 @@ const SHIFTS: [usize; 4] = [0, 3, 4, 1];
 const ALPHAS: [f64; 4] = [1.0, -1.0, 0.0, 2.5];
 const BETAS: [f64; 4] = [0.0, 0.5, 0.0, -1.0];
 
-/// Kernels turn at small numbers under the small hyper-parameters; under a user's, the larger shapes have a few.
+/// Kernels change their ways at small numbers under the small hyper-parameters; under a user's, the larger shapes have
+/// a few.
 const LIMITS: Limits = Limits { group_size: 32, nnz_per_wg: 64, share: 48, tile: 64 };
 
 /// Runs `configurations` on every shape; columns, gaps, layouts, alpha, beta and where arrays start vary along.
@@ -296,7 +297,7 @@ mod tests {
     #[test]
     fn both_halves_have_every_program_of_the_cover_once() {
         assert_eq!(of_both_halves(|_| true).len(), PROGRAMS.len());
-        // Whatever is left out beside one, its programs are the same.
+        // Whatever else is left out, its programs are the same.
         let named: Vec<_> = all().into_iter().filter(|one| one.algorithm.is_some()).collect();
         assert_eq!(named[0].programs(Extent::Half, 0), all()[1].programs(Extent::Half, 1));
     }

@@ -133,7 +133,7 @@ fn typed<V: RealValue, O: Offset>(
 /// Nonzeros of a shape of which an interpreter makes one launch only.
 const MANY_NONZEROS: usize = 4000;
 
-/// Launches of a case: two, so that what one leaves behind is seen in the next; on an interpreter, where a launch
+/// Launches of a case: two, so that what one leaves in memory is seen in the next; on an interpreter, where a launch
 /// takes long, for every other case, and not of the one shape that has a third of all nonzeros.
 fn launches(queue: &Queue, axes: &Axes, nnz: usize) -> usize {
     let is_long = axes.scalars_on_device || nnz > MANY_NONZEROS;

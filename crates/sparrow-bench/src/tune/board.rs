@@ -93,7 +93,7 @@ impl Matrix {
         tries.map_or(0, |tries| tries.ratios.len() + tries.given_up.len())
     }
 
-    /// What others were timed beside: what would run untuned.
+    /// What others were timed with: what would run untuned.
     pub fn references(&self) -> impl Iterator<Item = &Candidate> {
         self.references_us.keys()
     }

@@ -45,8 +45,8 @@ impl Candidate {
         Self::of_named(algorithm, &defaults)
     }
 
-    /// Whether rules may take it where so many products follow. A copy of A takes its room once more and must be told of new
-    /// values, which is for applications that say that many products follow.
+    /// Whether rules may take it where so many products follow. A copy of A takes its memory once more and must be told
+    /// of new values, which is for applications that say that many products follow.
     pub fn may_be_chosen(&self, products: Products) -> bool {
         products == Products::Many || !self.algorithm.copies_values()
     }

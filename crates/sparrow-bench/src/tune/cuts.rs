@@ -100,7 +100,7 @@ fn limits(figures: &[f64]) -> Vec<f64> {
     (0..LIMITS).filter_map(widest).collect()
 }
 
-/// A short number above `low` and not above `high`, near their geometric mean; `None` where there is no room.
+/// A short number above `low` and not above `high`, near their geometric mean; `None` where there is none.
 fn between(low: f64, high: f64) -> Option<f64> {
     if low >= high {
         return None;

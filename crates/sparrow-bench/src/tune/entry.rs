@@ -13,7 +13,7 @@ use super::{Board, Candidate, TunedDevice};
 /// A list for one or for many products must gain this much over the list for several, in the mean, to be kept.
 const LIST_GAIN: f64 = 0.01;
 
-/// What would run untuned keeps its place where no more is gained.
+/// What would run untuned is kept where no more is gained.
 const KEPT: f64 = 0.02;
 
 /// Hyper-parameters of an algorithm must gain this much in the mean, on this many matrices, to go before those that
@@ -21,8 +21,8 @@ const KEPT: f64 = 0.02;
 const LINE_GAIN: f64 = 0.02;
 const LINE_MATRICES: usize = 5;
 
-/// The entry that suits what was timed: for each value type rules, and hyper-parameters of algorithms for whoever asks
-/// for one by name.
+/// The entry that suits what was timed: for each value type rules, and hyper-parameters of algorithms for callers that
+/// ask for one by name.
 pub fn entry_of(board: &Board, device: &TunedDevice, origin: String) -> DeviceEntry {
     let mut entry = device.entry(origin);
     for value_type in board.value_types() {
@@ -137,8 +137,8 @@ impl<'a> Fitted<'a> {
         list.iter().map(rule).collect()
     }
 
-    /// For each algorithm its hyper-parameters for whoever asks for it by name: those that were tried on most matrices,
-    /// or others that gain over them where both were. What follows the mean row unless it is told has none.
+    /// For each algorithm its hyper-parameters for callers that ask for it by name: those that were tried on most
+    /// matrices, or others that gain over them where both were. What follows the mean row unless it is told has none.
     fn lines(&self) -> Vec<(Algorithm, BTreeMap<String, u32>)> {
         let all = || self.board.matrices(self.value_type).map(|(_, matrix)| matrix);
         let mut lines = Vec::new();

@@ -63,7 +63,7 @@ const FAILS: f64 = 1e3;
 pub(super) struct Clause {
     /// Where it holds, and no rule before it does.
     pub(super) when: Condition,
-    /// The candidate's place among the losses.
+    /// The candidate's index among the losses.
     pub(super) candidate: usize,
 }
 
@@ -111,7 +111,7 @@ pub(super) fn fit(cases: &[Case]) -> Fit {
 }
 
 /// The candidates that are worth having: first the one that loses least everywhere, then, one by one, what gains most
-/// beside those before it.
+/// in addition to those before it.
 fn portfolio(cases: &[Case]) -> Vec<usize> {
     let count = cases.first().map_or(0, |case| case.losses.len());
     let mut chosen: Vec<usize> = Vec::new();

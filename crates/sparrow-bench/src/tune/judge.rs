@@ -1,8 +1,9 @@
-//! Judging the automatic choice: beside the best of everything that the tuner has on its list, and beside no tuning.
+//! Judging the automatic choice: compared with the best of everything that the tuner has on its list, and with no
+//! tuning.
 //!
-//! In a first run every candidate is timed on the matrix, beside a reference. In a second the best few of that are
-//! timed again, in turn, with the automatic choice, with what would run untuned, and with the best once more: how far
-//! that is from itself is what times on this machine are worth.
+//! In a first run every candidate is timed on the matrix, in turn with a reference. In a second the best few of that
+//! are timed again, in turn, with the automatic choice, with what would run untuned, and with the best once more: how
+//! far that is from itself is what times on this machine are worth.
 
 use std::collections::BTreeSet;
 
@@ -81,7 +82,7 @@ pub struct Judgement {
     pub untuned_over_auto: f64,
 }
 
-/// A candidate that was timed beside the automatic choice.
+/// A candidate that was timed with the automatic choice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finalist {
     /// Algorithm and hyper-parameters.
@@ -95,7 +96,7 @@ pub struct Finalist {
 pub struct Judge {
     /// Every candidate that the tuner has tried.
     pub list: BTreeSet<Candidate>,
-    /// The tables behind the automatic choice.
+    /// The tables of the automatic choice.
     pub tables: Tables,
     /// How many products follow; a sample has as many launches where ten times [`Judge::sample_ms`] hold them.
     pub products: Products,
@@ -210,8 +211,8 @@ pub fn judge(
     })
 }
 
-/// The order of `entrants` in a round: behind another one in each. A processor knows where rows end when the same
-/// kernel went before, so nobody may always come behind its like.
+/// The order of `entrants` in a round: after another one in each. A processor knows where rows end when the same
+/// kernel went before, so none may always come after its like.
 fn turns(round: usize, entrants: usize) -> impl Iterator<Item = usize> {
     (0..TURNS)
         .map(move |turn| (turn * (round + 1) + round) % TURNS)

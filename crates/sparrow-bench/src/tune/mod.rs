@@ -2,7 +2,7 @@
 //!
 //! A [`Trial`] is one [`Candidate`] on one matrix. It is verified on the device, between canaries, before it is timed,
 //! in a child process ([`Worker`]) that can be ended. [`tune`] searches a ladder of matrices ([`Effort`]), every trial
-//! becomes a line of JSON ([`Timing`]), and from those, whoever made them, [`entry_of`] makes an entry of the device
+//! becomes a line of JSON ([`Timing`]), and from those, of any origin, [`entry_of`] makes an entry of the device
 //! table: hyper-parameters and rules.
 
 mod board;

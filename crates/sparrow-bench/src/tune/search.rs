@@ -330,8 +330,8 @@ pub(super) fn timing_of(
 /// A candidate that is slower than the best by more gets no credit for a matrix.
 const CREDIT: f64 = 0.08;
 
-/// The candidates that rules are made of, at most so many: one by one, whichever earns most beside those before it by
-/// being near the best. Where several are alike but for noise, one is enough.
+/// The candidates that rules are made of, at most so many: one by one, whichever earns most in addition to those before
+/// it by being near the best. Where several are alike but for noise, one is enough.
 fn winners(board: &Board, value_type: ValueType, most: usize) -> Vec<Candidate> {
     let mut credits: BTreeMap<&Candidate, BTreeMap<(&str, &str), f64>> = BTreeMap::new();
     for (name, matrix) in board.matrices(value_type) {

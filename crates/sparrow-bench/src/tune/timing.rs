@@ -149,7 +149,7 @@ pub struct Timing {
     /// What was tried.
     #[serde(flatten)]
     pub candidate: Candidate,
-    /// What it was timed beside.
+    /// What it was timed with.
     pub reference: Candidate,
     /// Whether it was a trial of what had been found: nothing is fitted to it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -176,7 +176,7 @@ impl Timing {
 /// Timings from the lines of a file; hyper-parameters may have their names of device tables of format 1.
 ///
 /// # Errors
-/// A file that cannot be read, or a line that is none, with its place.
+/// A file that cannot be read, or a line that is none, with its number.
 pub fn read_timings(path: &Path) -> Result<Vec<Timing>, TuneError> {
     let refuse = |message: String| TuneError::File { path: path.to_owned(), message };
     let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
@@ -186,7 +186,7 @@ pub fn read_timings(path: &Path) -> Result<Vec<Timing>, TuneError> {
 /// Reads raw timings from text; `path` is what errors call it.
 ///
 /// # Errors
-/// A line that is none, with its place.
+/// A line that is none, with its number.
 pub fn parse_timings(text: &str, path: &Path) -> Result<Vec<Timing>, TuneError> {
     let refuse = |message: String| TuneError::File { path: path.to_owned(), message };
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());

@@ -42,7 +42,7 @@ pub struct Trial {
     pub value_type: String,
     /// The candidate.
     pub candidate: Candidate,
-    /// What it is timed beside, in turn.
+    /// What it is timed with, in turn.
     pub reference: Candidate,
     /// Samples are not worth taking where one launch takes so many times as long as one of the reference.
     pub give_up: f64,
@@ -84,7 +84,7 @@ pub(super) struct Contender {
 }
 
 impl Contender {
-    /// What runs, whoever chose it.
+    /// What runs, however it was chosen.
     pub(super) fn candidate(&self) -> Candidate {
         let pair = |text: &str| {
             let (name, value) = text.split_once('=')?;

@@ -1,7 +1,7 @@
 //! The last step of a tuning: its rules, and the cost model with its numbers, on matrices that they were not fitted to,
 //! compared with what would run untuned. For each value type the better of both is kept, if it is better than that.
 //!
-//! A rule that makes one of them slower than that is taken out, and its matrices fall to the rules behind it, or where
+//! A rule that makes one of them slower than that is taken out, and its matrices fall to the rules after it, or where
 //! there are none to the shipped tables. So is a rule that chose for one of them at most: nothing is known of it but what it
 //! was fitted to. What is left makes no matrix of this set slower: rules nowhere, a model where some tens of products
 //! follow, both but for what times of one thing differ by. What was gained is said by this set alone.
@@ -90,7 +90,7 @@ fn validate_against<T: Trials>(
     for name in names {
         let Ok(value_type) = name.parse::<ValueType>() else { continue };
         let mut gains = Vec::new();
-        // Rules for several products count for the others too, behind theirs: what loses there goes first.
+        // Rules for several products count for the others too, after theirs: what loses there goes first.
         for products in [Products::Many, Products::Once, Products::Several] {
             let (removed, of_products) = validator.prune(entry, value_type, products)?;
             found.removed += removed;

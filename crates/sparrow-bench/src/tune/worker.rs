@@ -110,7 +110,7 @@ impl Running {
         });
         let (sender, last_words) = channel();
         std::thread::spawn(move || {
-            // Compilers of drivers talk, and nobody need hear it unless the child ends.
+            // Compilers of drivers talk, and it is not told unless the child ends.
             let lines = errors.split(b'\n').map_while(Result::ok);
             let lines = lines.map(|line| String::from_utf8_lossy(&line).trim().to_owned());
             let last = lines.inspect(|line| tracing::debug!("{line}"));

@@ -68,7 +68,7 @@ pub(crate) enum TuneCommand {
     /// Make entries of a device table from raw timings, of this machine or of others
     #[command(after_help = MERGE_EXAMPLES)]
     Merge(Merge),
-    /// Time the automatic choice beside the best of everything that was tried on this device, and beside no tuning
+    /// Compare the automatic choice with the best of everything that was tried on this device, and with no tuning
     #[command(after_help = JUDGE_EXAMPLES)]
     Judge(JudgeArguments),
 }

@@ -64,7 +64,7 @@ pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
     words.print(&text)
 }
 
-/// Bars of the longest row of the chart; as many fit beside the rest in a terminal of 80 columns.
+/// Bars of the longest row of the chart; as many fit next to the rest in a terminal of 80 columns.
 const BARS: usize = 40;
 
 /// Shape and row lengths. `width` is that of the terminal, if one shows them.

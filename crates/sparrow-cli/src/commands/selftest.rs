@@ -1,4 +1,4 @@
-//! `sparrow selftest`: the conformance suite, on a device that nobody else may ever have seen.
+//! `sparrow selftest`: the conformance suite, on a device that it may never have run on.
 
 use std::ops::ControlFlow;
 

@@ -76,7 +76,7 @@ impl<'a> Files<'a> {
         self
     }
 
-    /// Where words go beside these outputs.
+    /// Where words go that accompany these outputs.
     ///
     /// # Errors
     /// An output by a name of a form that is not written; inputs that are not there or cannot be read, all of them; two outputs that are one file, by whatever names; an

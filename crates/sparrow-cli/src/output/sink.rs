@@ -69,7 +69,7 @@ impl Stream {
         }
     }
 
-    /// Tells where data for the stream reaches nobody, and no write says so, since this process was started without it, as
+    /// Tells where data for the stream is lost, and no write says so, since this process was started without it, as
     /// by `>&-`.
     pub(crate) fn tell_if_closed(self) {
         if self.may_be_closed() {
@@ -77,7 +77,7 @@ impl Stream {
         }
     }
 
-    /// Rust's library opens the null device for reading and writing in the place of a stream that is missing. A shell's
+    /// Rust's library opens the null device for reading and writing instead of a stream that is missing. A shell's
     /// `> /dev/null` is for writing alone; but other programs hand over the null device for both, so that nothing is refused
     /// by this.
     #[cfg(target_os = "linux")]

@@ -72,8 +72,8 @@ pub(crate) fn hint(line: impl Display) {
     }
 }
 
-/// A line on standard error, said to everybody: what went wrong, was left out, has changed on the way, or is not as it was
-/// asked for. Where that cannot be written there is no other place to say so.
+/// A line on standard error, said in every case: what went wrong, was left out, has changed on the way, or is not as it
+/// was asked for. Where that cannot be written there is no other place to say so.
 pub(crate) fn note(line: impl Display) {
     let _ = print_wrapped(Stream::Error, &format!("sparrow: {line}\n"));
 }

@@ -2,7 +2,7 @@
 
 use csr_core::{CsrView, Offset, Value};
 
-/// A place between two nonzeros: those before it are the first device's, those behind it the partner's.
+/// A boundary between two nonzeros: those before it are the first device's, those after it the partner's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cut {
     /// The partner's first nonzero.

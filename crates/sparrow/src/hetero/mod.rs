@@ -1,7 +1,7 @@
 //! One product by two kinds of cores at once: the step that Liu and Vinter (2015, section 6) leave open.
 //!
-//! The nonzeros are cut at the border of a tile of `segmented_sum`. The first device takes those before the
-//! cut, its partner (host threads or a second OpenCL device) those behind it, both at once. No plan depends
+//! The nonzeros are cut at the boundary of a tile of `segmented_sum`. The first device takes those before the
+//! cut, its partner (host threads or a second OpenCL device) those after it, both at once. No plan depends
 //! on where the cut is, so it may lie elsewhere in each product. The row that the cut goes through is put
 //! together at the end.
 //!
@@ -32,7 +32,7 @@ use product::operands_of;
 use share::Learner;
 pub use share::{PRODUCTS as LEARNING_PRODUCTS, Share};
 
-/// Who computes beside the first device.
+/// What computes with the first device.
 #[derive(Clone, Copy, Debug)]
 pub enum Partner<'q> {
     /// The threads of this process.
@@ -64,7 +64,7 @@ pub struct HeteroPlan<'a, V: Value, O = u32> {
     worker: Worker<V, O>,
     /// The matrix as the host reads it.
     seen: HostMatrix<'a, V, O>,
-    /// Computes pieces of the matrix.
+    /// Computes parts of the matrix.
     spmv: SegmentedSum,
     workspace: Workspace,
     /// Computes all of it, by the algorithm that is chosen for the matrix on this device.
@@ -76,7 +76,7 @@ pub struct HeteroPlan<'a, V: Value, O = u32> {
     is_fixed: bool,
     values_id: u64,
     pattern_id: u64,
-    /// Nonzeros between two places where the matrix can be cut.
+    /// Nonzeros between two boundaries at which the matrix can be cut.
     quantum: usize,
     results: Vec<V::Accum>,
 }
@@ -94,7 +94,7 @@ struct Built<V: Value, O> {
 impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
     /// For a matrix on the queue's device: also the partner's, where both share their memory, and copied for it elsewhere.
     /// Where the first device computes alone, it does so as an [`AnyPlan`] by default options would. Of `options`, the
-    /// parameters count for pieces, and the tables for all.
+    /// parameters count for the parts, and the tables for all.
     ///
     /// The host may have the matrix mapped while the plan lives: from now on until then, no command may write its arrays, in
     /// whatever queue. The plan borrows the matrix, so that no function that changes a matrix can; arrays that the matrix

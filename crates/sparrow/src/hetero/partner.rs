@@ -1,4 +1,4 @@
-//! What computes beside the first device: host threads, or a second OpenCL device.
+//! What computes with the first device: host threads, or a second OpenCL device.
 
 use cl_kernels::{Accumulate, Experiment, Scalar};
 use cl_runtime::spmv::{Operands, SegmentedSum, Specialisation, Spmv, Workspace};
@@ -8,7 +8,7 @@ use csr_core::{Accumulator as _, CsrView, Offset, Value, part_of_row, product_of
 use crate::plan::segmented_sum;
 use crate::{Matrix, PlanOptions, Result};
 
-/// A piece of a product: the nonzeros from a tile's border to the end.
+/// A part of a product: the nonzeros from a tile's boundary to the end.
 #[derive(Debug)]
 pub(super) struct Piece<'p, V: Value> {
     /// Its first nonzero.
@@ -27,14 +27,14 @@ pub(super) struct Piece<'p, V: Value> {
     pub(super) y: &'p mut [V::Accum],
 }
 
-/// Computes pieces.
+/// Computes parts of a product.
 pub(super) enum Worker<V: Value, O> {
     Host,
     Device(Box<OnDevice<V, O>>),
 }
 
 impl<V: Value, O: Offset> Worker<V, O> {
-    /// Computes the piece of the matrix: rows into `piece.y`, and what it has of the row it begins in the middle of.
+    /// Computes the part of the matrix: rows into `piece.y`, and what it has of the row it begins in the middle of.
     pub(super) fn compute_blocking(
         &mut self,
         a: CsrView<'_, V, O>,

@@ -66,7 +66,7 @@ impl<V: Value, O: Offset> HeteroPlan<'_, V, O> {
         let tiles = cut.tiles(self.spmv.tile());
         let y = &mut *product.y;
         let mut target = match (&self.worker, has_shared) {
-            // What is no memory of the host's is written once, in one piece; a device has its rows of y itself.
+            // What is no memory of the host's is written once, as a whole; a device has its rows of y itself.
             (_, false) | (Worker::Device(_), _) if !is_fine_grained(y) => Target::Aside,
             _ => {
                 let align = (traits.base_align_bytes as usize).max(size_of::<V::Accum>());

@@ -4,7 +4,7 @@
 //! that both bandwidths promise, and from each product the share at which both would have ended together: the
 //! partner's time is what it took, its transfers included, and the first device's is its time alone, less the
 //! partner's part. At last the best share, the first device alone and, if it might win, the partner alone are
-//! run in turns. The partner gets a part only if that gains more than noise does.
+//! run alternately. The partner gets a part only if that gains more than noise does.
 
 /// Most products until a share has settled.
 pub const PRODUCTS: usize = 20;
@@ -70,7 +70,7 @@ enum Step {
         done: usize,
         share: f64,
     },
-    /// The shares that are compared, and the times so far, in turns.
+    /// The shares that are compared, and the times so far, alternately.
     Final {
         shares: Vec<f64>,
         times: Vec<f64>,
@@ -166,8 +166,8 @@ impl Learner {
     }
 }
 
-/// The share with the least time, as the median of its turns. The partner has to gain enough to get a part, and both at once on whichever is
-/// faster alone.
+/// The share with the least time, as the median of its times. The partner has to gain enough to get a part, and both at
+/// once on whichever is faster alone.
 fn decide(shares: &[f64], times: &[f64]) -> f64 {
     // The least would reward a lucky one.
     let default = |place: usize| {

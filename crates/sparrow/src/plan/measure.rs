@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(finalists(&samples, 1), [0, 2]);
         assert_eq!(finalists(&samples, 3), [0, 2, 1, 3]);
         assert_eq!(finalists(&samples, 9), [0, 2, 1, 3]);
-        // All but the first are far behind, or there is no other.
+        // All but the first are far slower, or there is no other.
         assert_eq!(finalists(&[(10.0, 10.0), (15.5, 15.5)], 1), [0]);
         assert_eq!(finalists(&[(10.0, 10.0)], 1), [0]);
     }

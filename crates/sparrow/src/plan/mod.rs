@@ -305,7 +305,7 @@ impl AnyPlan {
         self.spmv.variant()
     }
 
-    /// The row at each place of the plan's own order, on the device: that of y, or of x and y, where
+    /// The row at each index of the plan's own order, on the device: that of y, or of x and y, where
     /// [`PlanOptions::order`] asks for it. `None` where rows are as the matrix has them.
     pub fn row_order(&self) -> Option<&DeviceArray<u32>> {
         self.spmv.row_order()

@@ -46,7 +46,7 @@ pub struct AnySlotsMatrix {
 pub struct Slots {
     /// Slots of each row.
     pub width: usize,
-    /// Slots from one of a row to its next: the matrix's rows at least, which they usually are.
+    /// Slots from one of a row to its next: the matrix's rows at least, and mostly these.
     pub pitch: usize,
     /// The column of each slot, or [`PADDING`](crate::PADDING): slot k of row i at `k * pitch + i`.
     pub columns: AnyArray,

@@ -291,7 +291,7 @@ impl AnySolver {
         &self.parameters
     }
 
-    /// Bytes on the device beside the matrix: vectors, state, plan and workspace.
+    /// Bytes on the device, those of the matrix not counted: vectors, state, plan and workspace.
     pub fn size_bytes(&self) -> usize {
         let in_order = self.in_order.as_ref().map_or(0, InOrder::size_bytes);
         self.iterations.size_bytes()
@@ -301,7 +301,7 @@ impl AnySolver {
     }
 
     /// Bytes that an iteration moves if every kernel moves each array that it takes once: for each product the matrix
-    /// in CSR and two vectors, then vectors. CG: 10 vectors beside the product, 12 with Jacobi. BiCGStab: 18 beside
+    /// in CSR and two vectors, then vectors. CG: 10 vectors besides the product, 12 with Jacobi. BiCGStab: 18 besides
     /// its two products, 22 with Jacobi.
     pub fn bytes_per_iteration(&self) -> u64 {
         self.bytes_per_iteration

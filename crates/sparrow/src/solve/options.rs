@@ -94,7 +94,7 @@ pub enum Verdict {
     /// of sign that no definite matrix makes. Where it does not converge x is that of the least residual.
     #[default]
     Computed,
-    /// The recurrence's residual alone, as textbooks have it: beside the [`StopRule`] only a zero to divide by or a
+    /// The recurrence's residual alone, as textbooks have it: besides the [`StopRule`] only a zero to divide by or a
     /// number that is not finite ends a solve, and x is that of the last iteration. b - A x is computed at the end, and
     /// only told.
     Recurrence,
@@ -113,7 +113,7 @@ pub struct SolverOptions {
     pub verdict: Verdict,
     /// Iterations between two looks at the residual, each of which waits for the device; `None` chooses 4 on a CPU,
     /// where that is cheap, and 32 elsewhere. What is returned does not depend on it: iterations after the one that
-    /// met the tolerance change nothing.
+    /// reached the tolerance change nothing.
     pub check_every: Option<u32>,
     /// How A is multiplied; of the plan's options, scalars on the device, a transposed A and y in another order than x are
     /// refused. With [`PlanOptions::reordering`] all iterations run in the order of the plan: b and x are moved into it

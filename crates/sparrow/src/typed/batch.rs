@@ -53,7 +53,7 @@ impl<V: Value, O: Offset> Batch<V, O> {
     /// needs one of the first two arrays, it may be empty.
     ///
     /// # Safety
-    /// The arrays hold valid patterns at the places that `problems` name: row offsets that never fall and span
+    /// The arrays hold valid patterns at the offsets that `problems` name: row offsets that never fall and span
     /// `entries`, row indices below `rows` in order, columns below `cols` or padding.
     ///
     /// # Errors

@@ -101,7 +101,7 @@ impl<V: Value, O: Offset> TransposedMatrix<V, O> {
         Matrix::wrap(self.any.into_matrix())
     }
 
-    /// Where each of its values comes from, as a place among the matrix's: nnz.
+    /// Where each of its values comes from, as an index into the matrix's: nnz.
     pub fn sources(&self) -> &DeviceArray<O> {
         DeviceArray::wrap_ref(self.any.sources())
     }

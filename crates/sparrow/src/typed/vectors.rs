@@ -11,7 +11,7 @@ use crate::{AnyVectors, Combination, Reduction, Result, VectorOptions};
 
 /// Operations on dense vectors of `T` (f32 or f64), each one launch.
 ///
-/// A result may take the place of an operand: pass a [`slice`](DeviceArray::slice) of all of it as the operand. What
+/// A result may be an operand: pass a [`slice`](DeviceArray::slice) of all of it as the operand. What
 /// else holds of vectors and launches, [`AnyVectors`] says.
 #[derive(Debug)]
 pub struct Vectors<T> {

@@ -20,7 +20,7 @@ pub use options::{Combination, KernelBuild, Reduction, VectorOptions};
 
 /// Operations on dense vectors of one type (f32 or f64) that is known at run time, each one launch.
 ///
-/// A result may take the place of an operand: pass an [`alias`](AnyArray::alias) of it as the operand. Vectors that
+/// A result may be an operand: pass an [`alias`](AnyArray::alias) of it as the operand. Vectors that
 /// share elements in any other way are refused. NaN and infinity go the way of IEEE arithmetic.
 ///
 /// Reductions add up in an order that depends on the number of elements alone: the same bits every time, on the same

@@ -108,7 +108,7 @@ template <class V> class matrix {
   public:
     typedef V value_type;
 
-    /// A copy of the host's, whose rows lie one behind the other.
+    /// A copy of the host's, whose rows lie one after the other.
     template <class Crs> matrix(const Crs &host, const params<V> &prm) : engine_(prm.shared())
     {
         const std::size_t rows = host.nrows, nnz = static_cast<std::size_t>(host.ptr[rows]);

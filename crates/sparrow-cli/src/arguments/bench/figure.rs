@@ -28,8 +28,8 @@ pub(crate) struct BenchFigure {
     /// Types of A's values, several with commas: f32, f64, f16, bf16 [default: the figure's]
     #[arg(long, value_name = "TYPES", value_delimiter = ',')]
     pub(crate) value_type: Vec<ValueType>,
-    /// Results of cuSPARSE and cuBLAS, or of MKL, as `sparrow-peers figure` has written them for this figure: lines beside
-    /// ours. Matrices are as large as there. `cargo xtask figure` runs both
+    /// Results of cuSPARSE and cuBLAS, or of MKL, as `sparrow-peers figure` has written them for this figure: lines
+    /// next to ours. Matrices are as large as there. `cargo xtask figure` runs both
     #[arg(long, value_name = "FILE")]
     pub(crate) peers: Option<PathBuf>,
     #[command(flatten)]

@@ -53,7 +53,7 @@ pub(crate) struct BenchSpmv {
     /// constant, A constant, both constant
     #[arg(long)]
     pub(crate) model: bool,
-    /// Rotate over so many copies of the matrix that none is in the device's cache when its turn comes
+    /// Rotate over so many copies of the matrix that none is in the device's cache when it is multiplied again
     #[arg(long)]
     pub(crate) cold: bool,
     /// Compare N products that are launched one by one with N that were recorded and are launched by one call: kernel by
@@ -123,8 +123,8 @@ pub(crate) struct BenchBatch {
     /// What batches are made of, several with commas
     #[arg(long, default_value = "homogeneous,mixed", value_delimiter = ',')]
     pub(crate) batch_kind: Vec<BatchKind>,
-    /// Problems that are drawn at random from the ranges of the paper on batches, beside the matrices named; 32 where none
-    /// is
+    /// Problems that are drawn at random from the ranges of the paper on batches, besides the matrices named; 32 where
+    /// none is
     #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub(crate) draw: Option<usize>,
     /// Also the published way of adding the parts of rows that are cut, by float atomics (batched_coo, batched_csr_i)

@@ -1,4 +1,4 @@
-//! `sparrow bench batch`: thousands of small problems at once, beside a loop of single products and the
+//! `sparrow bench batch`: thousands of small problems at once, compared with a loop of single products and the
 //! block-diagonal product.
 
 mod cases;

@@ -76,7 +76,7 @@ impl<'a> Chip<'a> {
         let alone = results.rates(&queue, again)?;
         let rates = match &partner {
             None => ChipRates::measure_blocking(&queue, alone, host),
-            // Two devices have memories of their own, or are told apart by nobody.
+            // Two devices have memories of their own, or nothing tells them apart.
             Some(_) => Ok(ChipRates {
                 device: alone,
                 partner: partner_rates,

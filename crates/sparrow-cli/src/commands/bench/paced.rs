@@ -76,7 +76,7 @@ impl<'a> Paced<'a> {
     /// in an order that leaves out some of all rather than the last; results stand in the order of the pieces.
     ///
     /// # Errors
-    /// The first of `measure`; else, when all pieces had their turn, why the first one that was not read was not.
+    /// The first of `measure`; else, when all pieces were measured, why the first one that was not read was not.
     pub(super) fn each<T>(
         &mut self,
         pieces: &[Piece<T>],
@@ -106,7 +106,7 @@ impl<'a> Paced<'a> {
         first.map_or(Ok(()), Err)
     }
 
-    /// What was read of a piece. One that cannot be read fails the run when the others had their turn.
+    /// What was read of a piece. One that cannot be read fails the run when the others were measured.
     ///
     /// # Errors
     /// What ends the run at once.

@@ -24,7 +24,7 @@ pub(super) fn run(
     // There is no vector that it could be of.
     check_making(&[("--seed", matrices.making().seed.is_some())], &inputs)?;
     let mut paced = Paced::new(matrices.budget(), devices.first(), results);
-    // How many products of nonzeros there are, nobody knows before the matrix is there.
+    // How many products of nonzeros there are is not known before the matrix is there.
     let each = devices.len() * value_types.len();
     let making = paced.making_of(matrices.making(), &inputs, each);
     let what = paced::in_words("spgemm", &counted(inputs.len(), "matrix"), making);

@@ -25,7 +25,7 @@ pub(super) fn run(
         .into_iter()
         .all(|layout| Layout::from(layout) == Layout::RowMajor);
     if arguments.sweep == Some(Sweep::Density) && !is_row_major {
-        let text = "--sweep density measures a dense product beside, which is row-major: leave the layouts out";
+        let text = "--sweep density measures a dense product too, which is row-major: leave the layouts out";
         return Err(Failure::input(text));
     }
     let algorithms = forms(arguments);

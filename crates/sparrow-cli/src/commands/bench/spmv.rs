@@ -65,7 +65,7 @@ impl Bencher {
         })))
     }
 
-    /// The device, as it stands behind what is left out there.
+    /// The device, as it stands after what is left out there.
     fn on(&self) -> String {
         match self {
             Bencher::Host(_) => " on the host".to_owned(),

@@ -1,4 +1,4 @@
-//! `sparrow solve`: A x = b by iterations; with `--measure`, beside what an iteration's bytes take to copy.
+//! `sparrow solve`: A x = b by iterations; with `--measure`, compared with what an iteration's bytes take to copy.
 
 mod words;
 

@@ -1,4 +1,4 @@
-//! `sparrow tune judge`: the automatic choice beside the best of everything on the tuner's list.
+//! `sparrow tune judge`: the automatic choice compared with the best of everything on the tuner's list.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

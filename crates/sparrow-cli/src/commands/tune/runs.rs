@@ -110,7 +110,7 @@ impl<'a> Runs<'a> {
         self.written
     }
 
-    /// Whether there are no more trials: interrupted, or time is up, or nobody would hear of them.
+    /// Whether there are no more trials: interrupted, or time is up, or nothing would read them.
     fn is_over(&self) -> bool {
         interrupt::signal().is_some() || self.written.is_err() || self.start.elapsed() > self.budget
     }

@@ -1,4 +1,4 @@
-//! `--peers`: other libraries' results, which a program of their own has written, beside a figure's.
+//! `--peers`: other libraries' results, which a program of their own has written, next to a figure's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::arguments::{BenchFigure, Making};
 use crate::failure::Failure;
 use crate::output::{note, shown};
 
-/// Results that stand beside ours; none where no file is named.
+/// Results that stand next to ours; none where no file is named.
 pub(super) struct Beside(Option<(PathBuf, Peers)>);
 
 /// Refuses them for a sweep, which times points of its own.
