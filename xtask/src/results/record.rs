@@ -66,8 +66,8 @@ impl Record {
         Ok(record)
     }
 
-    /// The table, its columns padded so that it reads in a terminal, and below it a line that says when, where and of
-    /// what; `name` is the file's.
+    /// The table, its columns padded so that it reads in a terminal but for cells with links, and below it a line that
+    /// says when, where and of what; `name` is the file's.
     pub(super) fn table(&self, name: &str) -> String {
         let decimals = |at: usize| self.decimals.as_ref().map_or(2, |all| all[at]);
         let text = |row: &Vec<Cell>| -> Vec<String> {
@@ -77,7 +77,8 @@ impl Record {
         let right: Vec<bool> = (0..self.columns.len()).map(|at| self.is_numeric(at)).collect();
         let widths: Vec<usize> = (0..self.columns.len())
             .map(|at| {
-                let cells = rows.iter().map(|row| row[at].chars().count());
+                let plain = rows.iter().filter(|row| !is_linked(&row[at]));
+                let cells = plain.map(|row| row[at].chars().count());
                 cells.chain([self.columns[at].chars().count(), 3]).max().unwrap_or(3)
             })
             .collect();
@@ -99,19 +100,32 @@ impl Record {
         cells.all(|cell| !matches!(cell, Cell::Words(words) if !words.is_empty()))
     }
 
-    /// When and where each run was made, once each, and where its commands are.
+    /// Where the runs were made and, linked to the page of the notebook the first time, when; and where their commands
+    /// are. A device stands once, with its days.
     fn origin(&self, name: &str) -> String {
-        let mut runs: Vec<String> = Vec::new();
+        let mut devices: Vec<(&str, Vec<String>)> = Vec::new();
+        let mut runs = Vec::new();
         for Run { date, commit, device, notebook, .. } in &self.run {
-            let date = month_and_day(date).unwrap_or_else(|| date.clone());
-            let commit = commit.as_ref().map(|commit| format!(", commit {commit}"));
-            let commit = commit.unwrap_or_default();
-            let run = format!("{date}{commit}, {device} ([notebook](notebook/{notebook}))");
-            if !runs.contains(&run) {
-                runs.push(run);
+            let run = (date, commit, device, notebook);
+            if runs.contains(&run) {
+                continue;
             }
+            let mut day = month_and_day(date).unwrap_or_else(|| date.clone());
+            if runs.iter().all(|(.., page)| *page != notebook) {
+                day = format!("[{day}](notebook/{notebook})");
+            }
+            if let Some(commit) = commit {
+                day += &format!(" (commit {commit})");
+            }
+            match devices.iter_mut().find(|(name, _)| name == device) {
+                Some((_, days)) => days.push(day),
+                None => devices.push((device, vec![day])),
+            }
+            runs.push(run);
         }
-        format!("{}. Commands: [record](results/{name}.toml).", runs.join("; "))
+        let devices = devices.iter().map(|(device, days)| format!("{device}: {}", days.join(", ")));
+        let devices = devices.collect::<Vec<_>>().join("; ");
+        format!("{devices}. Commands: [record](results/{name}.toml).")
     }
 }
 
@@ -144,10 +158,15 @@ fn grouped(digits: &str) -> String {
     text
 }
 
+/// Whether a cell holds a link: longer in the text than on the page, it is not padded.
+fn is_linked(cell: &str) -> bool {
+    cell.contains("](")
+}
+
 fn line(cells: &[String], widths: &[usize], right: &[bool]) -> String {
     let mut text = String::new();
     for ((cell, width), right) in cells.iter().zip(widths).zip(right) {
-        let padding = " ".repeat(width - cell.chars().count());
+        let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
         text += &if *right { format!("| {padding}{cell} ") } else { format!("| {cell}{padding} ") };
     }
     text + "|\n"
@@ -193,10 +212,19 @@ mod tests {
             | webbase-1M | 1,200 |\n\
             | b          |       |\n\
             \n\
-            5 Nov 2026, NVIDIA H200 ([notebook](notebook/a.md)); \
-            25 Nov 2026, commit abc, NVIDIA H200 ([notebook](notebook/a.md)). \
+            NVIDIA H200: [5 Nov 2026](notebook/a.md), 25 Nov 2026 (commit abc). \
             Commands: [record](results/spmv.toml).\n";
         assert_eq!(parse(&[first, second]).unwrap().table("spmv"), expected);
+    }
+
+    #[test]
+    fn a_page_is_linked_once_and_a_cell_with_a_link_is_not_padded() {
+        let first = run("2026-11-05", "[\"a\", 1.5], [\"[link](b.md)\", 2.5]");
+        let other = first.replace("NVIDIA H200", "PoCL");
+        let table = parse(&[first.clone(), first, other]).unwrap().table("x");
+        assert!(table.contains("| a      | 1.50 |\n| [link](b.md) | 2.50 |\n"), "{table}");
+        let line = "NVIDIA H200: [5 Nov 2026](notebook/a.md); PoCL: 5 Nov 2026. Commands";
+        assert!(table.contains(line), "{table}");
     }
 
     #[test]
