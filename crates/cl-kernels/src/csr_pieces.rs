@@ -18,23 +18,28 @@ parameters! {
         /// Chunks for each compute unit.
         chunks_per_unit: [16, 64] => host,
         /// Nonzeros of a chunk at least: few are not worth an item.
-        least_chunk: [512] => host,
+        least_chunk: [6144] => host,
     }
 }
 
 impl Default for CsrPieces {
     /// 8 lanes did well on rows of any length: where lengths differ, a mask takes less time than a loop whose end no
-    /// branch predictor foresees. Short rows of one length it foresees: there the loop wins.
+    /// branch predictor foresees. Short rows of one length it foresees: there the loop wins. Chunks of 512 nonzeros take
+    /// PoCL on 16 cores longer to hand out than to compute.
     fn default() -> Self {
-        CsrPieces { lanes: 8, masks_ends: 1, chunks_per_unit: 16, least_chunk: 512 }
+        CsrPieces { lanes: 8, masks_ends: 1, chunks_per_unit: 16, least_chunk: 6144 }
     }
 }
 
 impl CsrPieces {
     /// Nonzeros of a chunk of a matrix of `nnz`, on a device of so many compute units: a multiple of `lanes`, at least 1.
+    /// Compute units that all have a chunk have equally many.
     pub fn chunk_nnz(&self, nnz: u64, compute_units: u32) -> u64 {
-        let chunks = u64::from(compute_units.max(1)) * u64::from(self.chunks_per_unit);
-        nnz.div_ceil(chunks).max(self.least_chunk.into()).next_multiple_of(u64::from(self.lanes))
+        let units = u64::from(compute_units.max(1));
+        let most = units * u64::from(self.chunks_per_unit);
+        let chunks = (nnz / u64::from(self.least_chunk)).clamp(1, most);
+        let even = if chunks > units { chunks / units * units } else { chunks };
+        nnz.div_ceil(even).max(1).next_multiple_of(u64::from(self.lanes))
     }
 }
 
@@ -101,5 +106,24 @@ arguments! {
         zero: u32,
         /// Where parts of rows come together: two accumulators and a 32-bit word an item, 0, aligned to 8 bytes.
         workspace: Array<M>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compute_units_have_equally_many_chunks_and_none_is_small() {
+        let parameters = CsrPieces::default();
+        let chunks = |nnz: u64| nnz.div_ceil(parameters.chunk_nnz(nnz, 16));
+        // Fewer than units where chunks would be small, then as many for each, up to 16.
+        for (nnz, expected) in
+            [(0, 0), (1, 1), (6144 * 5, 5), (6144 * 16, 16), (6144 * 31, 16), (6144 * 33, 32)]
+        {
+            assert_eq!(chunks(nnz), expected, "{nnz}");
+        }
+        assert_eq!(chunks(1 << 30), 256);
+        assert_eq!(parameters.chunk_nnz(0, 16), 8);
     }
 }

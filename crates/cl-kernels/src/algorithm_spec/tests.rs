@@ -178,7 +178,7 @@ fn on_known_devices_the_defaults_are_those_that_were_measured() {
                     "group_size=256,tile_nnz=2048,whole_row=256,registers=0,shared_rows=0"
                         .to_owned()
                 }
-                "csr_pieces" => "lanes=8,masks_ends=1,chunks_per_unit=16,least_chunk=512".to_owned(),
+                "csr_pieces" => "lanes=8,masks_ends=1,chunks_per_unit=16,least_chunk=6144".to_owned(),
                 "segmented_sum" => {
                     let bunch = device.simd_width;
                     let bunches = (128 / bunch).min(8);
