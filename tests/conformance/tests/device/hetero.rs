@@ -245,7 +245,7 @@ fn what_two_devices_cannot_do_is_refused() {
         plan.map(drop).unwrap_err().to_string()
     };
     let text = refusal(Share::Fixed(1.5), &small());
-    assert_eq!(text, "a share of 1.5 for the partner: it must be 0 to 1");
+    assert_eq!(text, "the partner's share is 1.5, and it must be 0 to 1");
     let compensated = PlanOptions { accumulate: Accumulate::Compensated, ..small() };
     assert!(refusal(Share::Fixed(0.5), &compensated).contains("plain sums"));
     // The one blocking variant does not launch.

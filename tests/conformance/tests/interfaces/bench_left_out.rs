@@ -176,8 +176,10 @@ fn a_budget_is_said_first_and_what_does_not_fit_is_named() {
         let first = stderr.lines().next().unwrap_or_default();
         assert!(first.starts_with(&format!("sparrow: {word}: 13 matrices: ")), "{stderr}");
         assert!(first.contains(" 1 s (--budget)"), "{stderr}");
+        // Which one does not fit depends on what else the machine does.
         let mut left_out = stderr.lines().filter(|line| line.contains(fits));
-        assert!(left_out.next_back().is_some_and(|line| line.contains(": wide")), "{stderr}");
+        let is_named = |line: &str| line.contains(": wide") || line.contains(": square");
+        assert!(left_out.any(is_named), "{stderr}");
     }
     // As large as that allows, unless a scale is asked for.
     let (status, _, stderr) = bench("spmm --sweep aspect --budget 1s");
