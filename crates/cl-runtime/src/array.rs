@@ -244,10 +244,7 @@ impl AnyArray {
     pub fn check_element(&self, what: &str, element: impl Into<ElementType>) -> Result<()> {
         let element = element.into();
         if self.element != element {
-            return Err(Error::Mismatch(format!(
-                "{what} holds elements of {} where {element} is needed",
-                self.element
-            )));
+            return Err(Error::element_type(what, self.element, element));
         }
         Ok(())
     }
@@ -260,9 +257,7 @@ impl AnyArray {
         match self.element {
             ElementType::U32 => Ok(OffsetType::U32),
             ElementType::U64 => Ok(OffsetType::U64),
-            element => Err(Error::Mismatch(format!(
-                "the array of row offsets holds elements of {element}"
-            ))),
+            element => Err(Error::element_type("the array of row offsets", element, "u32 or u64")),
         }
     }
 
@@ -273,7 +268,7 @@ impl AnyArray {
     pub fn value_type(&self, what: &str) -> Result<ValueType> {
         match self.element {
             ElementType::Value(value_type) => Ok(value_type),
-            element => Err(Error::Mismatch(format!("{what} holds elements of {element}"))),
+            element => Err(Error::element_type(what, element, "f32, f64, f16 or bf16")),
         }
     }
 

@@ -242,9 +242,7 @@ impl Context {
     /// The array belongs to another context.
     pub fn check_array(&self, what: &str, array: &AnyArray) -> Result<()> {
         if array.context_address().is_some_and(|context| context != self.address()) {
-            return Err(Error::Mismatch(format!(
-                "{what} belongs to another context than the one it is used in"
-            )));
+            return Err(Error::context(what, "the one it is used in"));
         }
         Ok(())
     }

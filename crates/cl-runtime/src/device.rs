@@ -201,6 +201,11 @@ fn intel_architecture(ip_version: u32) -> String {
     }
 }
 
+/// The name of a device, for the text of an error.
+pub(crate) fn name_of(id: DeviceId) -> String {
+    query(id).map_or_else(|_| "of an unknown name".to_owned(), |traits| traits.name)
+}
+
 fn query(id: DeviceId) -> Result<DeviceTraits> {
     const BOARD_NAME_AMD: u32 = 0x4038;
     const HOST_UNIFIED_MEMORY: u32 = 0x1035;

@@ -1,6 +1,9 @@
 //! What can go wrong between a request and a device.
 
 use csr_core::counted;
+
+use crate::{ElementType, MatrixTypes};
+
 /// The result of everything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -152,6 +155,55 @@ pub enum Error {
         row: u32,
     },
 
+    /// Something of another OpenCL context than what it is used with.
+    #[error("{what} belongs to another context than {other}")]
+    Context {
+        /// What it is: an array, a matrix or a queue.
+        what: String,
+        /// What has the context that is needed.
+        other: String,
+    },
+
+    /// A queue of another device than kernels were built for.
+    #[error(
+        "{what} cannot run in a queue of the device {found}: another device is needed, {needed}"
+    )]
+    Device {
+        /// What was built: a plan, or a kernel.
+        what: String,
+        /// The queue's device.
+        found: String,
+        /// The device that it was built for.
+        needed: String,
+    },
+
+    /// An array, or a number, of another type than where it is used.
+    #[error("{what} is of type {found} where {needed} is needed")]
+    ElementType {
+        /// What it is, by name.
+        what: String,
+        /// The type of its elements.
+        found: ElementType,
+        /// The type, or the types, that they may have.
+        needed: String,
+    },
+
+    /// A matrix whose arrays are of other types than those it is used with.
+    #[error(
+        "{what} stores {} with offsets of {}, and {other} {} with offsets of {}: they must be of the same types",
+        found.value_type, found.offset_type, needed.value_type, needed.offset_type
+    )]
+    MatrixTypes {
+        /// The matrix, by name.
+        what: String,
+        /// What its arrays hold.
+        found: MatrixTypes,
+        /// The other matrix, or the plan.
+        other: String,
+        /// What the arrays of that hold.
+        needed: MatrixTypes,
+    },
+
     /// Two things that do not belong together.
     #[error("{0}")]
     Mismatch(String),
@@ -164,6 +216,32 @@ impl Error {
             "the diagonal of row {row} has no inverse: it is 0, absent or not finite, and the Jacobi preconditioner \
              needs one"
         )
+    }
+
+    /// Whether operands, plan, workspace or options were refused because they do not belong together.
+    pub fn is_mismatch(&self) -> bool {
+        matches!(
+            self,
+            Error::Context { .. }
+                | Error::Device { .. }
+                | Error::ElementType { .. }
+                | Error::MatrixTypes { .. }
+                | Error::Mismatch(_)
+        )
+    }
+
+    /// [`Error::Context`].
+    pub fn context(what: impl Into<String>, other: impl Into<String>) -> Self {
+        Error::Context { what: what.into(), other: other.into() }
+    }
+
+    /// [`Error::ElementType`].
+    pub fn element_type(
+        what: impl Into<String>,
+        found: impl Into<ElementType>,
+        needed: impl std::fmt::Display,
+    ) -> Self {
+        Error::ElementType { what: what.into(), found: found.into(), needed: needed.to_string() }
     }
 
     /// The limit of [`Error::KernelGroup`].

@@ -2,6 +2,7 @@
 
 use cl_kernels::{ArgumentSink, Array, KernelArguments, Scalar};
 
+use crate::device::name_of;
 use crate::raw::{Kernel, Memory, SvmAllocation};
 use crate::recording::Recorder;
 use crate::{Error, Event, Program, Queue, Result};
@@ -79,11 +80,11 @@ pub(crate) unsafe fn launch<'a, A: KernelArguments<&'a Memory>>(
 fn check_device(queue: &Queue, kernel: &Kernel, size: Size) -> Result<()> {
     let device = queue.context().device();
     if kernel.device() != device.id() {
-        return Err(Error::Mismatch(format!(
-            "the queue is one of the device {}, and the kernel {} was built for another device",
-            device.traits().name,
-            kernel.name()
-        )));
+        return Err(Error::Device {
+            what: format!("the kernel {}", kernel.name()),
+            found: device.traits().name.clone(),
+            needed: name_of(kernel.device()),
+        });
     }
     let most = device.traits().max_group_size;
     if size.group_size as u64 > most {

@@ -41,18 +41,12 @@ pub struct MatrixTypes {
 impl MatrixTypes {
     /// Those of three arrays.
     fn of(offsets: &AnyArray, columns: &AnyArray, values: &AnyArray) -> Result<Self> {
-        let refuse = |what: &str, array: &AnyArray| {
-            let element = array.element();
-            Err(Error::Mismatch(format!("the array of {what} holds elements of {element}")))
-        };
         let offset_type = offsets.offset_type()?;
         let column_type = match columns.element() {
             ElementType::U32 => ColumnType::U32,
-            _ => return refuse("columns", columns),
+            element => return Err(Error::element_type("the array of columns", element, "u32")),
         };
-        let ElementType::Value(value_type) = values.element() else {
-            return refuse("values", values);
-        };
+        let value_type = values.value_type("the array of values")?;
         Ok(MatrixTypes { value_type, offset_type, column_type })
     }
 }

@@ -1,5 +1,6 @@
 //! Queues and events.
 
+use crate::device::name_of;
 use crate::raw::{EventHandle, QueueHandle};
 use crate::{Context, Error, Result};
 
@@ -51,11 +52,16 @@ impl Queue {
         // SAFETY: the caller's promise.
         let handle = unsafe { QueueHandle::retain(queue)? };
         let (its_context, its_device) = handle.context_and_device()?;
-        if its_context.as_raw() != context.handle().as_raw() || its_device != context.device().id()
-        {
-            return Err(Error::Mismatch(
-                "the queue belongs to another context or device than the one given".to_owned(),
-            ));
+        if its_context.as_raw() != context.handle().as_raw() {
+            return Err(Error::context("the queue", "the one given"));
+        }
+        let device = context.device();
+        if its_device != device.id() {
+            return Err(Error::Device {
+                what: "a kernel of the context given".to_owned(),
+                found: name_of(its_device),
+                needed: device.traits().name.clone(),
+            });
         }
         let in_order = handle.is_in_order();
         Ok(Queue { handle, context: context.clone(), in_order })

@@ -26,10 +26,7 @@ impl KeyType {
         match keys.element() {
             ElementType::U32 => Ok(KeyType::U32),
             ElementType::U64 => Ok(KeyType::U64),
-            element => {
-                let text = format!("keys hold elements of {element}: they are u32 or u64");
-                Err(Error::Mismatch(text))
-            }
+            element => Err(Error::element_type("the array of keys", element, "u32 or u64")),
         }
     }
 

@@ -121,10 +121,7 @@ impl VectorKernels {
     pub fn new_blocking(queue: &Queue, form: VectorForm, tiling: Tiling) -> Result<Self> {
         let context = queue.context().clone();
         if form.value_type != form.value_type.accumulator() {
-            return Err(Error::Mismatch(format!(
-                "vectors are of f32 or f64, and {} is for storing matrices alone",
-                form.value_type
-            )));
+            return Err(Error::element_type("a vector", form.value_type, "f32 or f64"));
         }
         context.check_value_type(form.value_type)?;
         tiling.check(context.device().traits())?;

@@ -88,7 +88,7 @@ impl From<RuntimeError> for Failure {
             RuntimeError::Range { .. } | RuntimeError::Value { .. } => {
                 (S::SPARROW_STATUS_INVALID_ARGUMENT, 0)
             }
-            RuntimeError::Mismatch(_) => (S::SPARROW_STATUS_MISMATCH, 0),
+            error if error.is_mismatch() => (S::SPARROW_STATUS_MISMATCH, 0),
             _ => (S::SPARROW_STATUS_INTERNAL_ERROR, 0),
         };
         Failure { status, opencl_status, text: error.to_string() }

@@ -121,9 +121,9 @@ fn of_runtime(error: &RuntimeError, text: String) -> PyErr {
         | R::Diagonal { .. }
         | R::Range { .. }
         | R::Value { .. }
-        | R::Mismatch(_)
         | R::UnknownDevice { .. }
         | R::AmbiguousDevice { .. } => PyValueError::new_err(text),
+        error if error.is_mismatch() => PyValueError::new_err(text),
         _ => device_error(text, None),
     }
 }

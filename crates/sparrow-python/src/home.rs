@@ -139,7 +139,7 @@ impl Home {
         // SAFETY: the caller's promise.
         let queue = unsafe { Queue::from_raw(self.context(), queue) };
         let queue = queue.map_err(|error| match error {
-            RuntimeError::Mismatch(_) => Failure::value(format!(
+            RuntimeError::Context { .. } | RuntimeError::Device { .. } => Failure::value(format!(
                 "the queue is one of another context or device than the matrix's, which is on {}: make the matrix with \
                  queue=, or arrays with the matrix's own queue",
                 self.context().device().traits().name

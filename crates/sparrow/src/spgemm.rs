@@ -70,7 +70,7 @@ impl AnySpgemmPlan {
         b: &AnyMatrix,
         options: &SpgemmOptions,
     ) -> Result<Self> {
-        check_types(a.types(), b.types())?;
+        check_types(("A", a.types()), ("B", b.types()))?;
         check_context(queue, a.context(), "matrix A")?;
         check_context(queue, b.context(), "matrix B")?;
         fitting(queue, |queue| Self::build(queue, a, b, options))

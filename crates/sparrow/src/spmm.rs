@@ -229,7 +229,7 @@ impl AnySpmmPlan {
     }
 
     fn check_pattern(&self, matrix: &AnyMatrix) -> Result<()> {
-        check_types(self.types, matrix.types())?;
+        check_types(("the matrix", matrix.types()), ("the plan", self.types))?;
         if matrix.pattern_id() != self.pattern_id {
             let text = "the matrix does not share the pattern the plan was made for";
             return Err(Error::Mismatch(text.to_owned()));

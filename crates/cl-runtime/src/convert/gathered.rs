@@ -95,7 +95,5 @@ pub(super) fn check_offset_type(pattern: AnyPatternView<'_>, matrix: &AnyMatrix)
     if found == needed {
         return Ok(());
     }
-    Err(Error::Mismatch(format!(
-        "the pattern has offsets of {found} where the matrix has offsets of {needed}"
-    )))
+    Err(Error::element_type("the pattern's array of row offsets", found, needed))
 }

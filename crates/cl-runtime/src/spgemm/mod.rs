@@ -292,9 +292,7 @@ fn check_operands(context: &Context, a: &AnyMatrix, b: &AnyMatrix) -> Result<()>
     }
     for (name, matrix) in [("A", a), ("B", b)] {
         if !matrix.context().shares_memory_with(context) {
-            return Err(Error::Mismatch(format!(
-                "{name} belongs to another context than the queue"
-            )));
+            return Err(Error::context(name, "the queue"));
         }
     }
     Ok(())
@@ -303,14 +301,15 @@ fn check_operands(context: &Context, a: &AnyMatrix, b: &AnyMatrix) -> Result<()>
 /// Refuses operands of different types, and values that are for storing alone.
 fn check_types(a: MatrixTypes, b: MatrixTypes) -> Result<()> {
     if a.value_type != a.value_type.accumulator() {
-        let text = format!("A stores {}: sparse products take f32 and f64", a.value_type);
-        return Err(Error::Mismatch(text));
+        return Err(Error::element_type("A", a.value_type, "f32 or f64"));
     }
     if a != b {
-        return Err(Error::Mismatch(format!(
-            "A stores {} with offsets of {}, and B {} with offsets of {}: they must be of the same types",
-            a.value_type, a.offset_type, b.value_type, b.offset_type
-        )));
+        return Err(Error::MatrixTypes {
+            what: "A".to_owned(),
+            found: a,
+            other: "B".to_owned(),
+            needed: b,
+        });
     }
     Ok(())
 }

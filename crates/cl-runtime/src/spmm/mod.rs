@@ -122,10 +122,9 @@ impl Spmm {
         context.check_value_type(value_type)?;
         check_shapes(matrix, &dense)?;
         if dense.b_type.accumulator() != value_type.accumulator() {
-            return Err(Error::Mismatch(format!(
-                "B stores {} and A {value_type}: their products would be of two types",
-                dense.b_type
-            )));
+            let sums = value_type.accumulator();
+            let needed = format!("a type that is summed in {sums}");
+            return Err(Error::element_type("B", dense.b_type, needed));
         }
         let device_type = device.device_type;
         let mean_row = matrix.nnz() as f64 / matrix.rows().max(1) as f64;

@@ -70,12 +70,12 @@ impl MeasureError {
         match self {
             MeasureError::Matrix(_) => true,
             MeasureError::Sparrow(S::Matrix(_) | S::Parameter(_) | S::Mismatch(_)) => true,
+            MeasureError::Sparrow(S::Runtime(error)) if error.is_mismatch() => true,
             MeasureError::Sparrow(S::Runtime(error)) => matches!(
                 error,
                 R::Allocation { .. }
                     | R::KernelGroup { .. }
                     | R::Matrix(_)
-                    | R::Mismatch(_)
                     | R::Parameter(_)
                     | R::Range { .. }
                     | R::Unsupported { .. }

@@ -3,7 +3,7 @@
 use cl_runtime::{Context, MatrixTypes, Queue};
 use csr_core::{are, counted};
 
-use crate::{Error, Result};
+use crate::{Error, Result, RuntimeError};
 
 /// Makes something in `queue`, fitted to the groups that its compiled kernels turn out to run in: [`Queue::fitting`].
 pub(crate) fn fitting<T>(queue: &Queue, make: impl FnMut(&Queue) -> Result<T>) -> Result<T> {
@@ -17,8 +17,7 @@ pub(crate) fn fitting<T>(queue: &Queue, make: impl FnMut(&Queue) -> Result<T>) -
 /// Refuses a queue whose kernels cannot reach the arrays of `of`: every device of their OpenCL context can.
 pub(crate) fn check_context(queue: &Queue, context: &Context, of: &str) -> Result<()> {
     if !queue.context().shares_memory_with(context) {
-        let text = format!("the queue belongs to another context than the {of}");
-        return Err(Error::Mismatch(text));
+        return Err(RuntimeError::context("the queue", format!("the {of}")).into());
     }
     Ok(())
 }
@@ -27,25 +26,23 @@ pub(crate) fn check_context(queue: &Queue, context: &Context, of: &str) -> Resul
 pub(crate) fn check_device(queue: &Queue, context: &Context, of: &str) -> Result<()> {
     check_context(queue, context, of)?;
     if !queue.context().is_same(context) {
-        let text = format!(
-            "the queue is one of the device {}, and the {of} was made for another device of its context, {}",
-            queue.context().device().traits().name,
-            context.device().traits().name
-        );
-        return Err(Error::Mismatch(text));
+        let [found, needed] =
+            [queue.context(), context].map(|context| context.device().traits().name.clone());
+        return Err(RuntimeError::Device { what: format!("the {of}"), found, needed }.into());
     }
     Ok(())
 }
 
-/// Refuses a matrix of other types than the plan's.
-pub(crate) fn check_types(plan: MatrixTypes, matrix: MatrixTypes) -> Result<()> {
-    if plan != matrix {
-        return Err(Error::Mismatch(format!(
-            "the matrix stores {} with offsets of {}, and the plan was made for {} with offsets of {}",
-            matrix.value_type, matrix.offset_type, plan.value_type, plan.offset_type
-        )));
+/// Refuses a matrix of other types than the plan, or the other matrix, both by their names.
+pub(crate) fn check_types(
+    (what, found): (&str, MatrixTypes),
+    (other, needed): (&str, MatrixTypes),
+) -> Result<()> {
+    if found == needed {
+        return Ok(());
     }
-    Ok(())
+    let (what, other) = (what.to_owned(), other.to_owned());
+    Err(RuntimeError::MatrixTypes { what, found, other, needed }.into())
 }
 
 pub(crate) fn check_length(what: &str, found: usize, of: &str, expected: usize) -> Result<()> {

@@ -255,7 +255,7 @@ impl AnyPlan {
     }
 
     pub(crate) fn check_pattern(&self, matrix: &AnyMatrix) -> Result<()> {
-        check_types(self.types, matrix.types())?;
+        check_types(("the matrix", matrix.types()), ("the plan", self.types))?;
         if self.pattern_id.is_some_and(|pattern_id| pattern_id != matrix.pattern_id()) {
             let text = "the matrix does not share the pattern the plan was made for";
             return Err(Error::Mismatch(text.to_owned()));

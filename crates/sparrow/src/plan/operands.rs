@@ -5,7 +5,7 @@ use cl_runtime::raw::Memory;
 use cl_runtime::{AnyArray, AnyMatrix, Context, check_apart};
 use csr_core::{Number, ValueType};
 
-use crate::{Error, Result};
+use crate::{Error, Result, RuntimeError};
 
 /// alpha or beta.
 #[derive(Clone, Copy, Debug)]
@@ -104,8 +104,7 @@ pub(crate) fn by_value<'a>(
 ) -> Result<Scalar<&'a Memory>> {
     let found = number.value_type();
     if found != accumulator {
-        let text = format!("{name} is an {found} where sums are made in {accumulator}");
-        return Err(Error::Mismatch(text));
+        return Err(RuntimeError::element_type(name, found, accumulator).into());
     }
     Ok(Scalar::from(number))
 }

@@ -96,7 +96,7 @@ fn arrays_that_do_not_belong_together_are_refused() {
     let wide = DeviceArray::upload_blocking(&queue, &[7u64; 5]).unwrap();
     assert_eq!(
         scan.run(&queue, &array, &wide).unwrap_err().to_string(),
-        "the array of offsets holds elements of u64 where u32 is needed"
+        "the array of offsets is of type u64 where u32 is needed"
     );
     assert_eq!(array.read_blocking(&queue).unwrap(), [7; 4]);
 }

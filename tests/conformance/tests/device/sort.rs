@@ -96,5 +96,5 @@ fn as_many_numbers_as_keys_of_a_type_that_is_sorted_by_are_asked_for() {
     let keys = DeviceArray::upload_blocking(&queue, &[1f32; 2]).unwrap().into_any();
     let numbers = DeviceArray::upload_blocking(&queue, &[1u32; 2]).unwrap();
     let error = Keyed { keys, numbers }.sort(&queue, 32).unwrap_err();
-    assert_eq!(error.to_string(), "keys hold elements of f32: they are u32 or u64");
+    assert_eq!(error.to_string(), "the array of keys is of type f32 where u32 or u64 is needed");
 }

@@ -224,7 +224,7 @@ fn objects_of_another_context_plan_or_pattern_are_refused() {
         let status =
             sparrow_plan_launch(valid.plan, queue, workspace, product, 0, null(), null_mut());
         let text = refusal(status, MISMATCH);
-        assert_eq!(text, "the queue belongs to another context or device than the one given");
+        assert_eq!(text, "the queue belongs to another context than the one given");
         let workspace = valid.spmm_workspace;
         let status =
             sparrow_plan_launch(valid.plan, own, workspace, product, 0, null(), null_mut());
