@@ -8,7 +8,7 @@ use csr_core::{ValueType, counted};
 
 use crate::launch::{Size, launch_after};
 use crate::raw::Kernel;
-use crate::{AnyArray, AnyMatrix, Error, Queue, Result, check_apart};
+use crate::{AnyArray, AnyMatrix, Queue, Result, check_apart, check_size};
 
 /// A dense matrix on the device, row-major, in slabs of rows that each fit one allocation.
 #[derive(Debug)]
@@ -91,13 +91,8 @@ impl AnyDenseMatrix {
         queue.context().check_array("C", c)?;
         check_apart(("C", c), [("B", b)])?;
         for (what, len, rows) in [("B", b.len(), self.cols), ("C", c.len(), self.rows)] {
-            if len != rows * width {
-                return Err(Error::Mismatch(format!(
-                    "{what} has {}, and {} of {width}",
-                    counted(len, "element"),
-                    counted(rows, "row")
-                )));
-            }
+            let rule = format_args!("{} of {width}", counted(rows, "row"));
+            check_size(what, (len, "element"), rows * width, rule)?;
         }
         if width == 0 {
             return Ok(());

@@ -1,6 +1,8 @@
 //! What can go wrong between a request and a device.
 
-use csr_core::counted;
+use std::fmt::Display;
+
+use csr_core::{DenseShape, are, counted};
 
 use crate::{ElementType, MatrixTypes};
 
@@ -204,14 +206,53 @@ pub enum Error {
         needed: MatrixTypes,
     },
 
+    /// An array or a matrix of another size than what it is used with demands.
+    #[error("{what} has {} where {needed} {} needed: {rule}", counted(.found, unit), are(.needed))]
+    Size {
+        /// What it is, by name.
+        what: String,
+        /// What is counted: `element`, `row`, `column` or `nonzero`.
+        unit: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there must be, or at least.
+        needed: usize,
+        /// Why so many.
+        rule: String,
+    },
+
+    /// A matrix that is not square where only a square one has a meaning.
+    #[error("{what} needs a square matrix, and this one is {rows} x {cols}")]
+    NotSquare {
+        /// What needs it.
+        what: &'static str,
+        /// Rows of the matrix.
+        rows: usize,
+        /// Its columns.
+        cols: usize,
+    },
+
     /// Two things that do not belong together.
     #[error("{0}")]
     Mismatch(String),
 }
 
+/// Refuses what has another size than `needed`, by its name `what`: so many of a unit.
+///
+/// # Errors
+/// [`Error::Size`].
+pub fn check_size(
+    what: &str,
+    (found, unit): (usize, &'static str),
+    needed: usize,
+    rule: impl Display,
+) -> Result<()> {
+    if found == needed { Ok(()) } else { Err(Error::size(what, (found, unit), needed, rule)) }
+}
+
 impl Error {
     /// The words of [`Error::Diagonal`], of a row that is named as its reader counts rows.
-    pub fn no_inverse(row: impl std::fmt::Display) -> String {
+    pub fn no_inverse(row: impl Display) -> String {
         format!(
             "the diagonal of row {row} has no inverse: it is 0, absent or not finite, and the Jacobi preconditioner \
              needs one"
@@ -226,6 +267,8 @@ impl Error {
                 | Error::Device { .. }
                 | Error::ElementType { .. }
                 | Error::MatrixTypes { .. }
+                | Error::Size { .. }
+                | Error::NotSquare { .. }
                 | Error::Mismatch(_)
         )
     }
@@ -239,9 +282,26 @@ impl Error {
     pub fn element_type(
         what: impl Into<String>,
         found: impl Into<ElementType>,
-        needed: impl std::fmt::Display,
+        needed: impl Display,
     ) -> Self {
         Error::ElementType { what: what.into(), found: found.into(), needed: needed.to_string() }
+    }
+
+    /// [`Error::Size`].
+    pub fn size(
+        what: impl Into<String>,
+        (found, unit): (usize, &'static str),
+        needed: usize,
+        rule: impl Display,
+    ) -> Self {
+        Error::Size { what: what.into(), unit, found, needed, rule: rule.to_string() }
+    }
+
+    /// [`Error::Size`], of a dense matrix that is shorter than its shape spans.
+    pub fn span(what: impl Into<String>, found: usize, shape: &DenseShape) -> Self {
+        let (rows, cols, leading) = (shape.rows(), shape.cols(), shape.leading());
+        let rule = format_args!("{rows} x {cols} with a leading dimension of {leading}");
+        Error::size(what, (found, "element"), shape.span(), rule)
     }
 
     /// The limit of [`Error::KernelGroup`].

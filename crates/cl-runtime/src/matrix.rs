@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cl_kernels::MatrixShape;
 use csr_core::{
-    AnyCsrView, AnyPatternView, ColumnType, OffsetType, RowLengths, ValueType, counted, for_offsets,
+    AnyCsrView, AnyPatternView, ColumnType, OffsetType, RowLengths, ValueType, for_offsets,
 };
 
 use crate::row_lengths::row_lengths_blocking;
-use crate::{AnyArray, Context, DeviceArray, ElementType, Error, Queue, Result};
+use crate::{AnyArray, Context, DeviceArray, ElementType, Error, Queue, Result, check_size};
 
 /// A sparse matrix in compressed rows in device memory, whose types are known at run time.
 ///
@@ -85,7 +85,7 @@ impl AnyMatrix {
         pattern: AnyPatternView<'_>,
         values: AnyArray,
     ) -> Result<Self> {
-        check_values(values.len(), pattern.nnz())?;
+        check_nonzeros("the array of values", values.len(), pattern.nnz())?;
         queue.context().check_array("the array of values", &values)?;
         let columns = DeviceArray::upload_blocking(queue, pattern.columns())?.into_any();
         let (offsets, row_lengths) = for_offsets!(pattern.offsets(), offsets => {
@@ -183,15 +183,9 @@ impl AnyMatrix {
         columns: AnyArray,
         values: AnyArray,
     ) -> Result<Self> {
-        if offsets.len() != pattern.rows + 1 || columns.len() != pattern.nnz {
-            return Err(Error::Mismatch(format!(
-                "{} and {} where the pattern has {} and {}",
-                counted(offsets.len(), "row offset"),
-                counted(columns.len(), "column"),
-                counted(pattern.rows, "row"),
-                counted(pattern.nnz, "nonzero")
-            )));
-        }
+        let of_offsets = (offsets.len(), "element");
+        check_size("the array of row offsets", of_offsets, pattern.rows + 1, "one more than rows")?;
+        check_nonzeros("the array of columns", columns.len(), pattern.nnz)?;
         let (cols, id, row_lengths) = (pattern.cols, pattern.id, pattern.row_lengths);
         let matrix = Self::of_arrays(context, cols, offsets, columns, values, id)?;
         Ok(AnyMatrix { row_lengths, ..matrix })
@@ -206,14 +200,12 @@ impl AnyMatrix {
         values: AnyArray,
         pattern_id: u64,
     ) -> Result<Self> {
-        if offsets.is_empty() || columns.len() != values.len() {
-            return Err(Error::Mismatch(format!(
-                "a matrix of {}, {} and {}: offsets are rows + 1, and columns and values are nnz each",
-                counted(offsets.len(), "row offset"),
-                counted(columns.len(), "column"),
-                counted(values.len(), "value")
-            )));
+        if offsets.is_empty() {
+            let rule = "one more than rows";
+            return Err(Error::size("the array of row offsets", (0, "element"), 1, rule));
         }
+        let of_columns = (columns.len(), "element");
+        check_size("the array of columns", of_columns, values.len(), "one for each value")?;
         let types = MatrixTypes::of(&offsets, &columns, &values)?;
         context.check_array("the array of row offsets", &offsets)?;
         context.check_array("the array of columns", &columns)?;
@@ -248,7 +240,7 @@ impl AnyMatrix {
     /// # Errors
     /// Not one value a nonzero, or values of another context.
     pub fn with_values(&self, values: AnyArray) -> Result<Self> {
-        check_values(values.len(), self.nnz())?;
+        check_nonzeros("the array of values", values.len(), self.nnz())?;
         values.check_element("the array of values", self.types.value_type)?;
         self.context.check_array("the array of values", &values)?;
         Ok(AnyMatrix {
@@ -266,7 +258,8 @@ impl AnyMatrix {
     /// # Errors
     /// Not one value a nonzero, or the driver's own failure.
     pub fn write_values_blocking(&mut self, queue: &Queue, bytes: &[u8]) -> Result<()> {
-        check_values(bytes.len() / self.types.value_type.size_bytes(), self.nnz())?;
+        let found = bytes.len() / self.types.value_type.size_bytes();
+        check_nonzeros("the array of values", found, self.nnz())?;
         self.values_changed();
         self.values.write_bytes_blocking(queue, bytes)
     }
@@ -374,12 +367,8 @@ impl AnyMatrix {
     }
 }
 
-fn check_values(values: usize, nnz: usize) -> Result<()> {
-    if values != nnz {
-        let (values, nnz) = (counted(values, "value"), counted(nnz, "nonzero"));
-        return Err(Error::Mismatch(format!("{values} for a pattern of {nnz}")));
-    }
-    Ok(())
+fn check_nonzeros(what: &str, found: usize, nnz: usize) -> Result<()> {
+    check_size(what, (found, "element"), nnz, "one for each nonzero of the pattern")
 }
 
 pub(crate) fn next_id() -> u64 {

@@ -2,12 +2,12 @@
 
 use cl_kernels::scan::{self, OffsetArguments, SOURCE, ScanArguments, SumArguments};
 use cl_kernels::{Accumulate, KernelKey};
-use csr_core::{Offset as _, OffsetType, ValueType, counted, for_offset_type};
+use csr_core::{Offset as _, OffsetType, ValueType, for_offset_type};
 
 use crate::launch::{Size, launch_next};
 use crate::raw::Kernel;
 use crate::scratch::for_a_kernel_to_write;
-use crate::{AnyArray, DeviceArray, Error, Event, Queue, Result};
+use crate::{AnyArray, DeviceArray, Error, Event, Queue, Result, check_size};
 
 /// Neighbouring counts that an item adds up.
 const COUNTS_PER_ITEM: u32 = 8;
@@ -98,13 +98,8 @@ impl Scan {
         offsets: &AnyArray,
     ) -> Result<()> {
         offsets.check_element("the array of offsets", self.offset_type)?;
-        if offsets.len() != counts.len() + 1 {
-            return Err(Error::Mismatch(format!(
-                "{} for {}: there is one offset more",
-                counted(offsets.len(), "offset"),
-                counted(counts.len(), "count")
-            )));
-        }
+        let (found, needed) = ((offsets.len(), "element"), counts.len() + 1);
+        check_size("the array of offsets", found, needed, "one more than counts")?;
         queue.context().check_typed("the array of counts", counts)?;
         queue.context().check_array("the array of offsets", offsets)?;
         queue.context().check_array("the memory of the scan", &self.sums)?;

@@ -2,11 +2,11 @@
 
 use cl_kernels::sort::{CountArguments, FEATURE_NARROW_KEYS, MoveArguments, SOURCE, Sort};
 use cl_kernels::{Accumulate, KernelKey};
-use csr_core::{OffsetType, ValueType, counted};
+use csr_core::{OffsetType, ValueType};
 
 use crate::launch::LaunchSequence;
 use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
-use crate::{AnyArray, DeviceArray, ElementType, Error, Queue, Result, Scan};
+use crate::{AnyArray, DeviceArray, ElementType, Error, Queue, Result, Scan, check_size};
 
 /// The type of what is sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,11 +89,8 @@ impl Keyed {
     /// As there.
     pub fn sort_with(self, queue: &Queue, bits: u32, parameters: Sort) -> Result<Self> {
         let len = self.keys.len();
-        if len != self.numbers.len() {
-            let numbers = counted(self.numbers.len(), "number");
-            let text = format!("{} for {numbers}", counted(len, "key"));
-            return Err(Error::Mismatch(text));
-        }
+        let numbers = self.numbers.len();
+        check_size("the array of keys", (len, "element"), numbers, "one for each number")?;
         let count = count_of("the number of keys", len)?;
         let key_type = KeyType::of(&self.keys)?;
         let key = key_of(&parameters, key_type);

@@ -7,14 +7,14 @@ use cl_kernels::{KernelKey, Scalar, Tables};
 use cl_runtime::batched::{AnyBatch, BatchOperands, Batched, BatchedVariant, Strided, Survey};
 use cl_runtime::spmv::Workspace;
 use cl_runtime::{After, AnyArray, Context, Event, Queue, Wait};
+use csr_core::ValueType;
 use csr_core::batch::{Format, Problem};
-use csr_core::{ValueType, are, counted};
 
 use crate::batch_overlap::check_batch_apart;
 use crate::batch_product::{AnyBatchCoefficient, AnyBatchProduct};
 use crate::plan::{by_value, check_context, check_device, fitting};
 use crate::tables::Resolver;
-use crate::{Error, Result, default_tables};
+use crate::{Error, Result, RuntimeError, default_tables};
 
 /// What a plan is asked for; the default is the automatic choice.
 #[derive(Clone, Debug, Default)]
@@ -190,9 +190,8 @@ impl BatchPlan {
         if len < needed {
             let mut ends = problems.iter().map(|problem| range_of(problem).end);
             let index = ends.position(|end| end > len as u64).unwrap_or_default();
-            let found = counted(len, "element");
-            let text = format!("{name} has {found}, and the problems need {needed}");
-            return Err(Error::Mismatch(format!("{text}: problem {index} ends beyond it")));
+            let rule = format_args!("problem {index} ends beyond it");
+            return Err(RuntimeError::size(name, (len, "element"), needed, rule).into());
         }
         Ok(self.context.check_array(name, array)?)
     }
@@ -225,9 +224,8 @@ impl BatchPlan {
         }
         array.check_element(name, accumulator)?;
         if array.len() < needed {
-            let found = counted(array.len(), "element");
-            let text = format!("{name} has {found}, and {needed} {} needed", are(needed));
-            return Err(Error::Mismatch(text));
+            let rule = if stride == 0 { "one for all problems" } else { "one for each problem" };
+            return Err(RuntimeError::size(name, (array.len(), "element"), needed, rule).into());
         }
         self.context.check_array(name, array)?;
         Ok((Scalar::Device(array.argument()), stride))

@@ -9,10 +9,10 @@ use cl_runtime::spmv::Workspace;
 use cl_runtime::{
     After, AnyArray, AnyMatrix, AnyTransposedMatrix, Context, Event, MatrixTypes, Queue, Wait,
 };
-use csr_core::{DenseShape, counted};
+use csr_core::DenseShape;
 
 use crate::plan::{check_context, check_device, check_result, check_types, coefficient, fitting};
-use crate::{AnyCoefficient, AnyPlan, AnyProduct, Error, Op, Result};
+use crate::{AnyCoefficient, AnyPlan, AnyProduct, Error, Op, Result, RuntimeError};
 use choose::{Chosen, choose, is_vector, vector_plan};
 
 /// The operands of C = alpha A B + beta C.
@@ -313,14 +313,7 @@ impl AnySpmmPlan {
 
 fn check_span(what: &str, len: usize, shape: &DenseShape) -> Result<()> {
     if len < shape.span() {
-        return Err(Error::Mismatch(format!(
-            "{what} has {}, and {} x {} with a leading dimension of {} spans {}",
-            counted(len, "element"),
-            shape.rows(),
-            shape.cols(),
-            shape.leading(),
-            shape.span()
-        )));
+        return Err(RuntimeError::span(what, len, shape).into());
     }
     Ok(())
 }

@@ -7,11 +7,11 @@ use cl_kernels::batched::MOST_RANGES;
 use csr_core::batch::{
     AnyHostBatch, Lengths, PADDING, Problem, StridedRange, check_problems, find_ranges,
 };
-use csr_core::{OffsetType, ValueType, counted};
+use csr_core::{OffsetType, ValueType};
 
 use crate::matrix::next_id;
 use crate::raw::Memory;
-use crate::{AnyArray, Context, DeviceArray, ElementType, Error, Queue, Result};
+use crate::{AnyArray, Context, DeviceArray, ElementType, Error, Queue, Result, check_size};
 
 /// Column indices of a batch.
 #[derive(Debug)]
@@ -179,13 +179,8 @@ impl AnyBatch {
     }
 
     fn check_values(&self, found: usize) -> Result<()> {
-        let expected = self.values.len();
-        if found != expected {
-            let found = counted(found, "value");
-            let text = format!("{found} for a batch that stores {expected}");
-            return Err(Error::Mismatch(text));
-        }
-        Ok(())
+        let rule = "one for each that the batch stores";
+        check_size("the array of values", (found, "element"), self.values.len(), rule)
     }
 
     /// The problems, in the application's order.

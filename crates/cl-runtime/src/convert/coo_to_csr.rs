@@ -9,7 +9,7 @@ use cl_kernels::coo_to_csr::{
 use cl_kernels::{Array, KernelKey};
 use csr_core::{OffsetType, ValueType};
 
-use super::{check_indices, check_target, group_size, plain_key};
+use super::{ONE_EACH, check_indices, check_target, group_size, plain_key};
 use crate::launch::LaunchSequence;
 use crate::raw::Memory;
 use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
@@ -68,7 +68,8 @@ impl AnyCooToCsr {
     ) -> Result<Self> {
         let entries = row_indices.len();
         queue.context().check_typed("the array of row indices", row_indices)?;
-        check_indices(queue.context(), "the array of column indices", column_indices, entries)?;
+        let needed = (entries, "one for each row index");
+        check_indices(queue.context(), "the array of column indices", column_indices, needed)?;
         for (what, value) in [("rows", rows), ("columns", cols), ("entries", entries)] {
             count_of(&format!("the number of {what}"), value)?;
         }
@@ -106,8 +107,9 @@ impl AnyCooToCsr {
     ) -> Result<Event> {
         let offset_type = offsets.offset_type()?;
         self.check_queue(queue)?;
-        check_target(&self.context, "the array of row offsets", offsets, self.rows + 1)?;
-        check_indices(&self.context, "the array of columns", columns, self.nnz)?;
+        let needed = (self.rows + 1, "one more than rows");
+        check_target(&self.context, "the array of row offsets", offsets, needed)?;
+        check_indices(&self.context, "the array of columns", columns, (self.nnz, ONE_EACH))?;
         let of_columns: &AnyArray = columns;
         check_apart(("the array of row offsets", offsets), [("the array of columns", of_columns)])?;
         let (program, group_size) = program(queue, ValueType::F32, offset_type, self.key_type)?;
@@ -154,8 +156,9 @@ impl AnyCooToCsr {
         to.check_element("the array of values", value_type)?;
         self.check_queue(queue)?;
         self.context.check_value_type(value_type)?;
-        check_target(&self.context, "the array of the entries' values", from, self.entries)?;
-        check_target(&self.context, "the array of values", to, self.nnz)?;
+        let needed = (self.entries, "one for each entry");
+        check_target(&self.context, "the array of the entries' values", from, needed)?;
+        check_target(&self.context, "the array of values", to, (self.nnz, ONE_EACH))?;
         check_apart(("the array of values", to), [("the array of the entries' values", from)])?;
         let (program, group_size) = program(queue, value_type, OffsetType::U32, self.key_type)?;
         let mut sequence = LaunchSequence::new(queue, &program, group_size);

@@ -6,7 +6,7 @@ use cl_kernels::DeviceType;
 use cl_kernels::csr_to_coo::{CsrToCoo, ExpandArguments, FEATURE_ROWS_IN_ORDER, SOURCE};
 use csr_core::{OffsetType, ValueType};
 
-use super::{check_indices, fitted_program, plain_key};
+use super::{ONE_EACH, check_indices, fitted_program, plain_key};
 use crate::launch::LaunchSequence;
 use crate::{AnyMatrix, DeviceArray, Event, Program, Queue, Result, check_apart};
 
@@ -25,7 +25,8 @@ impl AnyMatrix {
         row_indices: &mut DeviceArray<u32>,
     ) -> Result<Event> {
         queue.context().check_array("the matrix", self.offsets())?;
-        check_indices(queue.context(), "the array of row indices", row_indices, self.nnz())?;
+        let needed = (self.nnz(), ONE_EACH);
+        check_indices(queue.context(), "the array of row indices", row_indices, needed)?;
         check_apart(("the array of row indices", row_indices), self.named_arrays())?;
         let (program, parameters) = expanding_program(queue, self.offset_type())?;
         let mut sequence = LaunchSequence::new(queue, &program, parameters.group_size as usize);

@@ -10,7 +10,7 @@ use csr_core::{DenseShape, Layout};
 use super::{Apart, check_span, fitted_program};
 use crate::launch::LaunchSequence;
 use crate::scratch::for_a_kernel_to_write;
-use crate::{AnyArray, AnyMatrix, Error, Event, Queue, Result, check_apart};
+use crate::{AnyArray, AnyMatrix, Event, Queue, Result, check_apart, check_size};
 
 /// Elements that an item sets to zero.
 const ELEMENTS_PER_ITEM: u32 = 8;
@@ -34,15 +34,9 @@ impl AnyMatrix {
         dense: &mut AnyArray,
     ) -> Result<Event> {
         let context = queue.context();
-        if (shape.rows(), shape.cols()) != (self.rows(), self.cols()) {
-            return Err(Error::Mismatch(format!(
-                "a dense matrix of {} x {} for a matrix of {} x {}",
-                shape.rows(),
-                shape.cols(),
-                self.rows(),
-                self.cols()
-            )));
-        }
+        let (what, rule) = ("the dense matrix", "as many as the matrix has");
+        check_size(what, (shape.rows(), "row"), self.rows(), rule)?;
+        check_size(what, (shape.cols(), "column"), self.cols(), rule)?;
         context.check_array("the matrix", self.offsets())?;
         dense.check_element("the dense matrix", self.value_type())?;
         check_span(context, shape, dense)?;

@@ -6,7 +6,7 @@ use cl_kernels::Scalar;
 use cl_kernels::dense_to_csr::{CountArguments, DenseToCsrKernel, SOURCE, WriteArguments};
 use csr_core::{DenseShape, Number, OffsetType, ValueType, spelled};
 
-use super::{Apart, check_indices, check_span, check_target, fitted_program};
+use super::{Apart, ONE_EACH, check_indices, check_span, check_target, fitted_program};
 use crate::launch::LaunchSequence;
 use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
 use crate::sort::count_of;
@@ -134,9 +134,10 @@ impl AnyDenseToCsr {
         offsets.check_element("the array of row offsets", self.offset_type)?;
         values.check_element("the array of values", self.value_type)?;
         check_span(context, self.shape, dense)?;
-        check_target(context, "the array of row offsets", offsets, self.shape.rows() + 1)?;
-        check_indices(context, "the array of columns", columns, self.nnz)?;
-        check_target(context, "the array of values", values, self.nnz)?;
+        let of_offsets = (self.shape.rows() + 1, "one more than rows");
+        check_target(context, "the array of row offsets", offsets, of_offsets)?;
+        check_indices(context, "the array of columns", columns, (self.nnz, ONE_EACH))?;
+        check_target(context, "the array of values", values, (self.nnz, ONE_EACH))?;
         let source = ("the dense matrix", dense.slice(0..self.shape.span())?);
         let [of_offsets, of_columns, of_values] = [
             ("the array of row offsets", &*offsets),

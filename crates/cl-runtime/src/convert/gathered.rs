@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cl_kernels::gather_values::{Arguments, GatherValues, SOURCE};
 use csr_core::AnyPatternView;
 
-use super::{check_target, fitted_program};
+use super::{ONE_EACH, check_target, fitted_program};
 use crate::launch::{Size, launch_after};
 use crate::matrix::NO_VALUES;
 use crate::{AnyArray, AnyMatrix, Error, Program, Queue, Result};
@@ -46,7 +46,8 @@ impl GatheredMatrix {
         matrix: &AnyMatrix,
     ) -> Result<()> {
         matrix.values().check_element("the array of values", self.matrix.value_type())?;
-        check_target(queue.context(), "the array of values", matrix.values(), self.sources.len())?;
+        let needed = (self.sources.len(), ONE_EACH);
+        check_target(queue.context(), "the array of values", matrix.values(), needed)?;
         let offsets = self.matrix.offsets();
         let count = offsets.slice(offsets.len() - 1..offsets.len())?;
         let arguments = Arguments {

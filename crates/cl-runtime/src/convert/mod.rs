@@ -16,9 +16,9 @@ mod transposed;
 use std::sync::Arc;
 
 use cl_kernels::{Accumulate, KernelKey, Parameters};
-use csr_core::{DenseShape, Layout, OffsetType, ValueType, are, counted};
+use csr_core::{DenseShape, Layout, OffsetType, ValueType};
 
-use crate::{AnyArray, Context, DeviceArray, Error, Program, Queue, Result};
+use crate::{AnyArray, Context, DeviceArray, Error, Program, Queue, Result, check_size};
 
 pub use coo_to_csr::{AnyCooToCsr, Duplicates};
 pub use dense_to_csr::AnyDenseToCsr;
@@ -58,21 +58,20 @@ fn check_indices(
     context: &Context,
     what: &str,
     indices: &DeviceArray<u32>,
-    needed: usize,
+    needed: (usize, &str),
 ) -> Result<()> {
     context.check_typed(what, indices)?;
     check_target(context, what, indices, needed)
 }
 
-/// Refuses an array of another length or context, by name.
-fn check_target(context: &Context, what: &str, array: &AnyArray, needed: usize) -> Result<()> {
-    if array.len() != needed {
-        let found = counted(array.len(), "element");
-        return Err(Error::Mismatch(format!(
-            "{what} has {found} where {needed} {} needed",
-            are(needed)
-        )));
-    }
+/// Refuses an array of another length, which has a rule, or context, by name.
+fn check_target(
+    context: &Context,
+    what: &str,
+    array: &AnyArray,
+    (needed, rule): (usize, &str),
+) -> Result<()> {
+    check_size(what, (array.len(), "element"), needed, rule)?;
     context.check_array(what, array)
 }
 
@@ -92,14 +91,13 @@ impl Apart {
     }
 }
 
+/// What an array of one index or value for each nonzero demands.
+const ONE_EACH: &str = "one for each nonzero";
+
 /// Refuses a dense matrix that is shorter than its shape spans, or of another context.
 fn check_span(context: &Context, shape: DenseShape, dense: &AnyArray) -> Result<()> {
     if dense.len() < shape.span() {
-        return Err(Error::Mismatch(format!(
-            "the dense matrix has {} where its shape spans {}",
-            counted(dense.len(), "element"),
-            shape.span()
-        )));
+        return Err(Error::span("the dense matrix", dense.len(), &shape));
     }
     context.check_array("the dense matrix", dense)
 }

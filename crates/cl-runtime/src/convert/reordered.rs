@@ -132,7 +132,8 @@ impl AnyReorderedMatrix {
         let accumulator = self.matrix().value_type().accumulator();
         for (name, array) in [("source", source), ("target", target)] {
             array.check_element(name, accumulator)?;
-            check_target(queue.context(), name, array, self.row_order.len())?;
+            let needed = (self.row_order.len(), "one for each row of the order");
+            check_target(queue.context(), name, array, needed)?;
         }
         check_apart(("target", target), [("source", source), ("row_order", &self.row_order)])?;
         moves(queue, accumulator)

@@ -19,12 +19,14 @@ mod tallies;
 use std::ops::Range;
 
 use cl_kernels::spgemm_rows::SpgemmRows;
-use csr_core::{OffsetType, RowLengths, ValueType, counted};
+use csr_core::{OffsetType, RowLengths, ValueType};
 
 use crate::arena::{bytes_of, bytes_of_elements};
 use crate::kept_memory::BorrowedMemory;
 use crate::scratch::any_for_a_kernel_to_write;
-use crate::{AnyArray, AnyMatrix, Context, DeviceArray, Error, MatrixTypes, Queue, Result, Scan};
+use crate::{
+    AnyArray, AnyMatrix, Context, DeviceArray, Error, MatrixTypes, Queue, Result, Scan, check_size,
+};
 
 use lists::{BYTES_PER_ROW, OutputLists, Patterns, RowLists, list_bytes};
 use long::LongRows;
@@ -283,13 +285,7 @@ fn patterns<'a>(a: &'a AnyMatrix, b: &'a SortedRows) -> Patterns<'a> {
 
 fn check_operands(context: &Context, a: &AnyMatrix, b: &AnyMatrix) -> Result<()> {
     check_types(a.types(), b.types())?;
-    if a.cols() != b.rows() {
-        return Err(Error::Mismatch(format!(
-            "A has {} and B {}: A B needs as many",
-            counted(a.cols(), "column"),
-            counted(b.rows(), "row")
-        )));
-    }
+    check_size("B", (b.rows(), "row"), a.cols(), "as many as A has columns")?;
     for (name, matrix) in [("A", a), ("B", b)] {
         if !matrix.context().shares_memory_with(context) {
             return Err(Error::context(name, "the queue"));

@@ -24,7 +24,7 @@ use csr_core::{DenseShape, Layout, ValueType, counted};
 use crate::raw::Memory;
 use crate::spmv::Specialisation;
 use crate::workspace::{OwnerId, Workspace};
-use crate::{AnyMatrix, Error, MatrixTypes, Queue, Result};
+use crate::{AnyMatrix, Error, MatrixTypes, Queue, Result, check_size};
 
 use copy::{Copy, copies_b};
 use forms::{Access, Form};
@@ -354,22 +354,9 @@ impl Spmm {
 
 fn check_shapes(matrix: &AnyMatrix, dense: &DenseOperands) -> Result<()> {
     let DenseOperands { b, b_type, c } = dense;
-    for (what, found, of, expected) in [
-        ("B has", b.rows(), "A has", matrix.cols()),
-        ("C has", c.rows(), "A has as many", matrix.rows()),
-    ] {
-        if found != expected {
-            let kind = if what == "B has" { "columns" } else { "rows" };
-            return Err(Error::Mismatch(format!(
-                "{what} {}, and {of} {kind}: {expected}",
-                counted(found, "row")
-            )));
-        }
-    }
-    if b.cols() != c.cols() {
-        let text = format!("B has {}, and C has {}", counted(b.cols(), "column"), c.cols());
-        return Err(Error::Mismatch(text));
-    }
+    check_size("B", (b.rows(), "row"), matrix.cols(), "as many as A has columns")?;
+    check_size("C", (c.rows(), "row"), matrix.rows(), "as many as A has")?;
+    check_size("C", (c.cols(), "column"), b.cols(), "as many as B has")?;
     // Kernels find a row of B by one multiplication of 32 bits.
     let row_elements = match b.layout() {
         Layout::RowMajor => b.leading(),

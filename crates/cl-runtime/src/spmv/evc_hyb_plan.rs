@@ -7,7 +7,7 @@ use cl_kernels::evc_hyb_plan::{
 use cl_kernels::{Accumulate, Array, KernelKey};
 use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern, EvcHybStatistics};
 use csr_core::plan::evc_hyb::{EvcHybShape, RowCounts, Task, TaskRules};
-use csr_core::{OffsetType, ValueType, counted};
+use csr_core::{OffsetType, ValueType};
 
 use crate::launch::LaunchSequence;
 use crate::raw::Memory;
@@ -43,11 +43,8 @@ impl VectorOrder {
     /// [`VectorOrder::Symmetric`] of a matrix that is not square.
     pub fn check_shape(self, matrix: &AnyMatrix) -> Result<()> {
         if self == VectorOrder::Symmetric && matrix.rows() != matrix.cols() {
-            return Err(Error::Mismatch(format!(
-                "x can be in the order of rows where a matrix is square; this one has {} and {}",
-                counted(matrix.rows(), "row"),
-                counted(matrix.cols(), "column")
-            )));
+            let (rows, cols) = (matrix.rows(), matrix.cols());
+            return Err(Error::NotSquare { what: "x in the order of rows", rows, cols });
         }
         Ok(())
     }

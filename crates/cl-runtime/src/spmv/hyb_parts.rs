@@ -12,7 +12,7 @@ use super::{Specialisation, Workspace};
 use crate::launch::{After, Size};
 use crate::raw::Memory;
 use crate::workspace::OwnerId;
-use crate::{AnyArray, Context, DeviceArray, Error, Event, Program, Queue, Result};
+use crate::{AnyArray, Context, DeviceArray, Error, Event, Program, Queue, Result, check_size};
 
 /// The arrays of a matrix in slots and entries. Either part may have nothing.
 #[derive(Debug)]
@@ -92,24 +92,22 @@ impl HybParts {
             0 => 0,
             width => (width - 1).saturating_mul(self.pitch).saturating_add(self.rows),
         };
-        for array in [&self.columns.as_any(), &&self.values] {
-            if array.len() < least {
-                return Err(Error::Mismatch(format!(
-                    "an array of {} for {} of {} each, {} apart: {least} are needed",
-                    counted(array.len(), "slot"),
-                    counted(self.rows, "row"),
-                    counted(self.width, "slot"),
-                    self.pitch
-                )));
+        for (what, found) in [
+            ("the array of the slots' columns", self.columns.len()),
+            ("the array of the slots' values", self.values.len()),
+        ] {
+            if found < least {
+                let (rows, width) = (counted(self.rows, "row"), counted(self.width, "slot"));
+                let rule = format_args!("{rows} of {width} each, {} apart", self.pitch);
+                return Err(Error::size(what, (found, "element"), least, rule));
             }
         }
-        let entries = [&self.entry_rows, &self.entry_columns].map(|array| array.len());
-        let values = self.entry_values.len();
-        if entries != [values; 2] {
-            return Err(Error::Mismatch(format!(
-                "an entry has a row, a column and a value, and there are {}, {} and {values}",
-                entries[0], entries[1]
-            )));
+        for (what, found) in [
+            ("the array of the entries' rows", self.entry_rows.len()),
+            ("the array of the entries' columns", self.entry_columns.len()),
+        ] {
+            let values = self.entry_values.len();
+            check_size(what, (found, "element"), values, "one for each value of the entries")?;
         }
         let value_type = self.values.value_type("the array of the slots' values")?;
         self.entry_values.check_element("the array of the entries' values", value_type)?;

@@ -1,7 +1,6 @@
 //! What launches and plans refuse, whatever they compute: queues of another context, matrices of other types, lengths.
 
-use cl_runtime::{Context, MatrixTypes, Queue};
-use csr_core::{are, counted};
+use cl_runtime::{Context, MatrixTypes, Queue, check_size};
 
 use crate::{Error, Result, RuntimeError};
 
@@ -46,13 +45,5 @@ pub(crate) fn check_types(
 }
 
 pub(crate) fn check_length(what: &str, found: usize, of: &str, expected: usize) -> Result<()> {
-    if found != expected {
-        return Err(Error::Mismatch(format!(
-            "{what} has {}, and there {} {}",
-            counted(found, "element"),
-            are(expected),
-            counted(expected, of)
-        )));
-    }
-    Ok(())
+    Ok(check_size(what, (found, "element"), expected, format_args!("one for each {of}"))?)
 }

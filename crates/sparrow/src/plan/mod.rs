@@ -13,10 +13,10 @@ use cl_kernels::{Algorithm, Choice, KernelKey, Variant};
 use cl_runtime::spmv::{CopiedValues, Operands, Spmv, Stages, Workspace};
 use cl_runtime::{
     After, AnyMatrix, AnyReorderedMatrix, AnyTransposedMatrix, Context, DeviceArray, Event,
-    MatrixTypes, Queue, Wait,
+    MatrixTypes, Queue, Wait, check_size,
 };
 use csr_core::evc_hyb::EvcHybStatistics;
-use csr_core::{AnyPatternView, ValueCoding, counted};
+use csr_core::{AnyPatternView, ValueCoding};
 
 use crate::{Error, Result};
 
@@ -69,21 +69,12 @@ impl AnyPlan {
         options: &PlanOptions,
     ) -> Result<Self> {
         check_context(queue, matrix.context(), "matrix")?;
-        let shapes = [
-            (pattern.rows(), matrix.rows()),
-            (pattern.cols(), matrix.cols()),
-            (pattern.nnz(), matrix.nnz()),
-        ];
-        if shapes.iter().any(|(of_pattern, of_matrix)| of_pattern != of_matrix) {
-            return Err(Error::Mismatch(format!(
-                "a pattern of {} x {} with {} is not that of a matrix of {} x {} with {}",
-                pattern.rows(),
-                pattern.cols(),
-                counted(pattern.nnz(), "nonzero"),
-                matrix.rows(),
-                matrix.cols(),
-                matrix.nnz()
-            )));
+        for (found, needed) in [
+            ((pattern.rows(), "row"), matrix.rows()),
+            ((pattern.cols(), "column"), matrix.cols()),
+            ((pattern.nnz(), "nonzero"), matrix.nnz()),
+        ] {
+            check_size("the pattern", found, needed, "as many as the matrix has")?;
         }
         fitting(queue, |queue| match options.op {
             Op::Normal => Self::build(queue, matrix, Some(pattern), None, options),

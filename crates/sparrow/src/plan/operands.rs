@@ -78,7 +78,8 @@ pub(crate) fn coefficient<'a>(
         (AnyCoefficient::Device(array), true) => {
             array.check_element(name, accumulator)?;
             if array.is_empty() {
-                return Err(Error::Mismatch(format!("{name} is an array without elements")));
+                let rule = "the first is read";
+                return Err(RuntimeError::size(name, (0, "element"), 1, rule).into());
             }
             context.check_array(name, array)?;
             Ok(Scalar::Device(array.argument()))

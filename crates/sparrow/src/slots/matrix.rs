@@ -3,9 +3,9 @@
 use cl_runtime::spmv::HybParts;
 use cl_runtime::{AnyArray, Context, DeviceArray, Queue, RowOffsets};
 use csr_core::batch::Ell;
-use csr_core::{Coo, RealValue, ValueType, counted};
+use csr_core::{Coo, RealValue, ValueType};
 
-use crate::{Error, Result};
+use crate::{Error, Result, RuntimeError};
 
 /// A matrix in slots (ELL), as entries with a row each (COO), or in both (HYB), in device memory, as applications hold them:
 /// its products ([`AnySlotsPlan`](crate::AnySlotsPlan)) read those arrays, and nothing is converted.
@@ -174,8 +174,9 @@ impl AnySlotsMatrix {
         };
         parts.check(context)?;
         if rows == 0 && !parts.entry_rows.is_empty() {
-            let entries = counted(parts.entry_rows.len(), "entry");
-            return Err(Error::Mismatch(format!("{entries} of a matrix without rows")));
+            let (what, found) = ("the array of the entries' rows", parts.entry_rows.len());
+            let rule = "the matrix has no rows";
+            return Err(RuntimeError::size(what, (found, "element"), 0, rule).into());
         }
         Ok(AnySlotsMatrix { context: context.clone(), value_type, parts })
     }

@@ -323,8 +323,7 @@ fn check_square(rows: usize, cols: usize) -> Result<()> {
     if rows == cols {
         return Ok(());
     }
-    let text = format!("a solver needs a square matrix, and this one is {rows} x {cols}");
-    Err(Error::Mismatch(text))
+    Err(RuntimeError::NotSquare { what: "a solver", rows, cols }.into())
 }
 
 /// Iterations between two looks at the residual.

@@ -2,12 +2,11 @@
 
 use cl_kernels::Scalar;
 use cl_runtime::raw::Memory;
-use cl_runtime::{AnyArray, ElementType, Queue, check_apart};
-use csr_core::counted;
+use cl_runtime::{AnyArray, ElementType, Queue, check_apart, check_size};
 
 use super::AnyVectors;
 use crate::plan::{check_device, coefficient};
-use crate::{AnyCoefficient, Error, Result};
+use crate::{AnyCoefficient, Result, RuntimeError};
 
 /// alpha, beta and gamma as kernels take them.
 pub(super) struct Scalars<'a> {
@@ -41,12 +40,8 @@ impl AnyVectors {
             vector.check_element(name, element)?;
             self.kernels.context().check_array(name, vector)?;
             let (first, of_first) = (vectors[0].0, vectors[0].1.len());
-            if vector.len() != of_first {
-                let found = counted(vector.len(), "element");
-                return Err(Error::Mismatch(format!(
-                    "{name} has {found}, and {first} has {of_first}"
-                )));
-            }
+            let rule = format_args!("as many as {first} has");
+            check_size(name, (vector.len(), "element"), of_first, rule)?;
         }
         Ok(())
     }
@@ -60,7 +55,8 @@ impl AnyVectors {
         result.check_element("the result", vectors[0].1.element())?;
         self.kernels.context().check_array("the result", result)?;
         if result.is_empty() {
-            return Err(Error::Mismatch("the result has no element, and needs one".to_owned()));
+            let rule = "it is written there";
+            return Err(RuntimeError::size("the result", (0, "element"), 1, rule).into());
         }
         let first = result.slice(0..1)?;
         Ok(check_apart(("the result", &first), vectors.iter().copied())?)

@@ -297,7 +297,7 @@ fn the_check_of_borrowed_arrays_names_the_broken_invariant() {
     }
     // What no check is needed for is refused at once.
     let message = check_borrowed(&[], &[]).unwrap_err();
-    assert!(message.contains("0 row offsets"), "{message}");
+    assert!(message.contains("row offsets has 0 elements"), "{message}");
 }
 
 #[test]

@@ -416,7 +416,7 @@ fn what_does_not_belong_together_is_refused_by_name() {
         (refusal(1.0.into(), &other, &long), "does not share the patterns"),
         (
             refusal(1.0.into(), &batch, &short),
-            "x has 39 elements, and the problems need 40: problem 1 ends beyond it",
+            "x has 39 elements where 40 are needed: problem 1 ends beyond it",
         ),
         (refusal(BatchCoefficient::Each(&long), &batch, &long), "set scalars_on_device"),
     ] {

@@ -19,7 +19,7 @@ fn entries_outside_the_matrix_are_named_and_nothing_is_made() {
     assert_eq!(refusal(&[0, 2, 1], &[4, 4, 5]), "column 5 of entry 2 is outside 0..5");
     assert_eq!(
         refusal(&[0, 2], &[4, 4, 5]),
-        "the array of column indices has 3 elements where 2 are needed"
+        "the array of column indices has 3 elements where 2 are needed: one for each row index"
     );
 }
 
@@ -34,11 +34,11 @@ fn arrays_that_do_not_fit_are_refused() {
     let mut short = dense.slice(0..11).unwrap();
     assert_eq!(
         text(matrix.write_dense(&queue, shape(3, 4), &mut short).unwrap_err()),
-        "the dense matrix has 11 elements where its shape spans 12"
+        "the dense matrix has 11 elements where 12 are needed: 3 x 4 with a leading dimension of 4"
     );
     assert_eq!(
         text(matrix.write_dense(&queue, shape(4, 3), &mut dense).unwrap_err()),
-        "a dense matrix of 4 x 3 for a matrix of 3 x 4"
+        "the dense matrix has 4 rows where 3 are needed: as many as the matrix has"
     );
     for tolerance in [-1.0, f32::NAN] {
         let counted = DenseToCsr::<f32, u32>::new_blocking(&queue, shape(3, 4), &dense, tolerance);
@@ -48,7 +48,7 @@ fn arrays_that_do_not_fit_are_refused() {
     let mut rows = DeviceArray::upload_blocking(&queue, &[0u32; 3]).unwrap();
     assert_eq!(
         text(matrix.write_row_indices(&queue, &mut rows).unwrap_err()),
-        "the array of row indices has 3 elements where 2 are needed"
+        "the array of row indices has 3 elements where 2 are needed: one for each nonzero"
     );
     let other = conformance::queue();
     let mut rows = DeviceArray::upload_blocking(&other, &[0u32; 2]).unwrap();

@@ -150,7 +150,7 @@ fn orders_that_cannot_be_are_refused() {
     for planning in [Planning::OnHost, Planning::OnDevice] {
         let options = options(Variant::Hybrid, VectorOrder::Symmetric, planning);
         let refused = Plan::new_blocking(&queue, &a, &options).unwrap_err().to_string();
-        assert!(refused.ends_with("is square; this one has 300 rows and 310 columns"), "{refused}");
+        assert!(refused.ends_with("needs a square matrix, and this one is 300 x 310"), "{refused}");
     }
     let options = PlanOptions {
         algorithm: Some(Algorithm::CsrVector),

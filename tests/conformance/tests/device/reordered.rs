@@ -139,7 +139,7 @@ fn what_has_no_such_order_is_refused_by_name() {
         ..PlanOptions::default()
     };
     let text = refused(&symmetric);
-    assert!(text.ends_with("is square; this one has 16 rows and 300 columns"), "{text}");
+    assert!(text.ends_with("needs a square matrix, and this one is 16 x 300"), "{text}");
     for order in [VectorOrder::Original, VectorOrder::Permuted] {
         let on_host = PlanOptions {
             reordering: Reordering::Clusters,

@@ -86,7 +86,7 @@ fn arrays_that_do_not_belong_together_are_refused() {
     let array = DeviceArray::upload_blocking(&queue, &[7u32; 4]).unwrap();
     assert_eq!(
         scan.run(&queue, &array, &array).unwrap_err().to_string(),
-        "4 offsets for 4 counts: there is one offset more"
+        "the array of offsets has 4 elements where 5 are needed: one more than counts"
     );
     let other = DeviceArray::upload_blocking(&conformance::queue(), &[7u32; 5]).unwrap();
     assert_eq!(

@@ -224,7 +224,10 @@ fn what_does_not_belong_together_is_refused_by_name() {
         Some(Entries { rows, columns, values: numbers(values).into_any() })
     };
     let text = refused((4, 3), None, entries(2, 3, 3));
-    assert_eq!(text, "an entry has a row, a column and a value, and there are 2, 3 and 3");
+    assert_eq!(
+        text,
+        "the array of the entries' rows has 2 elements where 3 are needed: one for each value of the entries"
+    );
     assert_eq!(refused((4, 3), None, None), "a matrix has neither slots nor entries");
     let text = refused((0, 3), None, entries(1, 1, 1));
     assert_eq!(text, "1 entry of a matrix without rows");
@@ -244,7 +247,7 @@ fn what_does_not_belong_together_is_refused_by_name() {
     let mut y = numbers(4);
     let operands = SlotsOperands { alpha: one.into(), x: &x, beta: one.into(), y: y.as_any_mut() };
     let text = plan.launch(&queue, &mut workspace, operands, &[]).unwrap_err().to_string();
-    assert_eq!(text, "x has 2 elements, and there are 3 columns");
+    assert_eq!(text, "x has 2 elements where 3 are needed: one for each column");
     let mut both = numbers(7);
     let x = both.slice(0..3).unwrap();
     let operands = SlotsOperands {

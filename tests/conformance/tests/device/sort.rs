@@ -92,7 +92,10 @@ fn as_many_numbers_as_keys_of_a_type_that_is_sorted_by_are_asked_for() {
     let keys = DeviceArray::upload_blocking(&queue, &[1u32; 3]).unwrap().into_any();
     let numbers = DeviceArray::upload_blocking(&queue, &[1u32; 2]).unwrap();
     let error = Keyed { keys, numbers }.sort(&queue, 32).unwrap_err();
-    assert_eq!(error.to_string(), "3 keys for 2 numbers");
+    assert_eq!(
+        error.to_string(),
+        "the array of keys has 3 elements where 2 are needed: one for each number"
+    );
     let keys = DeviceArray::upload_blocking(&queue, &[1f32; 2]).unwrap().into_any();
     let numbers = DeviceArray::upload_blocking(&queue, &[1u32; 2]).unwrap();
     let error = Keyed { keys, numbers }.sort(&queue, 32).unwrap_err();

@@ -440,7 +440,7 @@ fn what_does_not_fit_is_refused_by_name() {
     let options = options();
     let b = matrix::<f32, u32>(2, &[1, 2, 1], 1, 1);
     let text = refusal(&Matrix::upload_blocking(&queue, b.view()).unwrap(), &options);
-    assert_eq!(text, "A has 2 columns and B 3 rows: A B needs as many");
+    assert_eq!(text, "B has 3 rows where 2 are needed: as many as A has columns");
     let text = refusal(&elsewhere, &options);
     assert_eq!(text, "the queue belongs to another context than the matrix B");
     for (name, value, rule) in [

@@ -307,9 +307,18 @@ fn operands_that_do_not_fit_are_refused_by_name() {
         plan.unwrap_err().to_string()
     };
     for (found, expected) in [
-        (refused_plan(shape(29, 4), shape(20, 4)), "B has 29 rows, and A has columns: 30"),
-        (refused_plan(shape(30, 4), shape(21, 4)), "C has 21 rows, and A has as many rows: 20"),
-        (refused_plan(shape(30, 4), shape(20, 5)), "B has 4 columns, and C has 5"),
+        (
+            refused_plan(shape(29, 4), shape(20, 4)),
+            "B has 29 rows where 30 are needed: as many as A has columns",
+        ),
+        (
+            refused_plan(shape(30, 4), shape(21, 4)),
+            "C has 21 rows where 20 are needed: as many as A has",
+        ),
+        (
+            refused_plan(shape(30, 4), shape(20, 5)),
+            "C has 5 columns where 4 are needed: as many as B has",
+        ),
     ] {
         assert_eq!(found, expected);
     }
@@ -333,9 +342,15 @@ fn operands_that_do_not_fit_are_refused_by_name() {
     };
     let refused = |found: sparrow::Result<()>| found.unwrap_err().to_string();
     let error = refused(launch(&a, 0..119, 200..280));
-    assert_eq!(error, "B has 119 elements, and 30 x 4 with a leading dimension of 4 spans 120");
+    assert_eq!(
+        error,
+        "B has 119 elements where 120 are needed: 30 x 4 with a leading dimension of 4"
+    );
     let error = refused(launch(&a, 0..120, 200..279));
-    assert_eq!(error, "C has 79 elements, and 20 x 4 with a leading dimension of 4 spans 80");
+    assert_eq!(
+        error,
+        "C has 79 elements where 80 are needed: 20 x 4 with a leading dimension of 4"
+    );
     let error = refused(launch(&a, 0..120, 119..199));
     assert!(error.contains("overlap"), "{error}");
     let error = refused(launch(&a, 79..199, 0..80));

@@ -92,8 +92,8 @@ fn what_the_library_refuses_of_one_matrix_or_algorithm_leaves_the_others() {
         return;
     }
     let symmetric = "--order symmetric --algorithms evc_hyb";
-    let reason = "tall, evc_hyb hybrid in symmetric order: left out, x can be in the order of rows where a matrix is \
-                  square; this one has 3 rows and 2 columns";
+    let reason = "tall, evc_hyb hybrid in symmetric order: left out, x in the order of rows needs a \
+                  square matrix, and this one is 3 x 2";
     let (status, stdout, stderr) = bench(&format!("tall.mtx square.mtx {symmetric}"));
     assert_eq!((status, stdout.lines().count()), (Some(0), 1), "{stderr}");
     assert!(stderr.contains(reason), "{stderr}");

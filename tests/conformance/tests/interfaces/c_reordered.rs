@@ -64,7 +64,7 @@ fn a_plan_in_another_order_is_the_same_product_and_tells_the_order() {
     let text = refused(unknown, INVALID_ARGUMENT);
     assert!(text.contains("options->reordering") && text.contains("rcm, clusters"), "{text}");
     let of_squares = refused(sparrow_plan_options { vectors_in_order: 1, ..options }, MISMATCH);
-    assert!(of_squares.contains("4 rows and 3 columns"), "{of_squares}");
+    assert!(of_squares.contains("4 x 3"), "{of_squares}");
     // SAFETY: it is released once.
     expect_success(unsafe { sparrow_matrix_release(a) });
 }

@@ -50,7 +50,7 @@ pub(crate) fn what_does_not_fit_is_refused() {
     let half = application.matrix::<half::f16, u32>();
     let wide = application.matrix::<f32, u64>();
     for (a, b, text) in [
-        (a, a, "A has 3 columns and B 4 rows"),
+        (a, a, "B has 4 rows where 3 are needed"),
         (half, half, "a stores f16"),
         (a, wide, "offsets of u64"),
     ] {
