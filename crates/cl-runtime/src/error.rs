@@ -1,6 +1,7 @@
 //! What can go wrong between a request and a device.
 
 use std::fmt::Display;
+use std::ops::Range;
 
 use csr_core::{DenseShape, are, counted};
 
@@ -232,6 +233,26 @@ pub enum Error {
         cols: usize,
     },
 
+    /// A result that shares bytes with what is read for it.
+    #[error(
+        "{what} and {result} overlap{} (bytes {} to {} and {} to {} of the memory that they share), and {}",
+        if *may_be_same { " in part" } else { "" },
+        bytes.start, bytes.end, result_bytes.start, result_bytes.end,
+        if *may_be_same { "they may be the same, or apart".to_owned() } else { format!("{result} is written") }
+    )]
+    Overlap {
+        /// What is read.
+        what: String,
+        /// What is written.
+        result: String,
+        /// The bytes that are read, counted from a zero that both have in common.
+        bytes: Range<u64>,
+        /// The bytes that are written, counted so too.
+        result_bytes: Range<u64>,
+        /// Whether both may be the same array.
+        may_be_same: bool,
+    },
+
     /// Two things that do not belong together.
     #[error("{0}")]
     Mismatch(String),
@@ -269,6 +290,7 @@ impl Error {
                 | Error::MatrixTypes { .. }
                 | Error::Size { .. }
                 | Error::NotSquare { .. }
+                | Error::Overlap { .. }
                 | Error::Mismatch(_)
         )
     }

@@ -46,10 +46,7 @@ pub fn check_apart<'a>(
 ) -> Result<()> {
     for (operand_name, operand) in operands {
         if overlap(operand, result) != Overlap::Nothing {
-            let bytes = shared_bytes(operand, result);
-            return Err(Error::Mismatch(format!(
-                "{operand_name} and {name} overlap ({bytes}), and {name} is written"
-            )));
+            return refuse((name, result), (operand_name, operand), false);
         }
     }
     Ok(())
@@ -66,18 +63,18 @@ pub fn check_same_or_apart(
     if overlap(operand, result) != Overlap::Part {
         return Ok(());
     }
-    let bytes = shared_bytes(operand, result);
-    Err(Error::Mismatch(format!(
-        "{operand_name} and {name} overlap in part ({bytes}); they may be the same, or apart"
-    )))
+    refuse((name, result), (operand_name, operand), true)
 }
 
-fn shared_bytes(a: &AnyArray, b: &AnyArray) -> String {
-    match common_bytes(a, b) {
-        Some((a, b)) => format!(
-            "bytes {} to {} and {} to {} of the memory that they share",
-            a.start, a.end, b.start, b.end
-        ),
-        None => "no bytes".to_owned(),
-    }
+/// Refuses two arrays that share bytes, and none that lie in different memory.
+fn refuse(
+    (name, result): (&str, &AnyArray),
+    (operand_name, operand): (&str, &AnyArray),
+    may_be_same: bool,
+) -> Result<()> {
+    let Some((bytes, result_bytes)) = common_bytes(operand, result) else { return Ok(()) };
+    let [bytes, result_bytes] =
+        [bytes, result_bytes].map(|bytes| bytes.start as u64..bytes.end as u64);
+    let (what, result) = (operand_name.to_owned(), name.to_owned());
+    Err(Error::Overlap { what, result, bytes, result_bytes, may_be_same })
 }

@@ -10,7 +10,7 @@ use cl_runtime::{AnyArray, Overlap, common_bytes, overlap};
 use csr_core::batch::{Format, Problem};
 
 use crate::batch_product::{AnyBatchCoefficient, AnyBatchProduct};
-use crate::{Error, Result};
+use crate::{Result, RuntimeError};
 
 /// The elements of an array that a problem reads, by its index.
 type Elements = fn(usize, &Problem) -> Range<u64>;
@@ -90,11 +90,14 @@ fn check_operand(
             && *start < read.end
             && !read.is_empty()
         {
-            return Err(Error::Mismatch(format!(
-                "{name} of problem {index} and y of problem {other} overlap (bytes {} to {} and {start} \
-                 to {end} of the memory that they share), and y is written",
-                read.start, read.end
-            )));
+            let error = RuntimeError::Overlap {
+                what: format!("{name} of problem {index}"),
+                result: format!("y of problem {other}"),
+                bytes: read,
+                result_bytes: *start..*end,
+                may_be_same: false,
+            };
+            return Err(error.into());
         }
     }
     Ok(())
