@@ -3,9 +3,13 @@
 use std::fmt::Display;
 use std::ops::Range;
 
-use csr_core::{DenseShape, are, counted};
+use csr_core::{are, counted};
 
 use crate::{ElementType, MatrixTypes};
+
+mod make;
+
+pub use make::{check_matrix_types, check_size};
 
 /// The result of everything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -253,22 +257,59 @@ pub enum Error {
         may_be_same: bool,
     },
 
+    /// A matrix, or a batch, of another pattern than a plan was made for.
+    #[error("{what} does not share the pattern the plan was made for")]
+    Pattern {
+        /// What it is, by name.
+        what: &'static str,
+    },
+
+    /// Values that have changed since a plan copied them.
+    #[error("the matrix's values have changed since {copy} was made: {remedy}")]
+    StaleValues {
+        /// What has the values as they were.
+        copy: &'static str,
+        /// What is to be done.
+        remedy: &'static str,
+    },
+
+    /// What belongs to a plan, used with another plan.
+    #[error("{what} was made by another plan than the one that launches")]
+    OtherPlan {
+        /// What it is: a workspace.
+        what: &'static str,
+    },
+
+    /// alpha or beta that comes another way than a plan takes it.
+    #[error(
+        "{name} came {}",
+        if *on_device {
+            "as a device array, but the plan takes alpha and beta by value; set scalars_on_device in its options"
+        } else {
+            "by value, but the plan takes alpha and beta from the device"
+        }
+    )]
+    Coefficient {
+        /// Its name.
+        name: String,
+        /// Whether it came as a device array.
+        on_device: bool,
+    },
+
+    /// Two options, or an option and what it is for, of which only one can be had.
+    #[error("{what} cannot go with {with}: {rule}")]
+    Combination {
+        /// What was asked for.
+        what: String,
+        /// What it does not go with.
+        with: String,
+        /// Why not, and what would go.
+        rule: String,
+    },
+
     /// Two things that do not belong together.
     #[error("{0}")]
     Mismatch(String),
-}
-
-/// Refuses what has another size than `needed`, by its name `what`: so many of a unit.
-///
-/// # Errors
-/// [`Error::Size`].
-pub fn check_size(
-    what: &str,
-    (found, unit): (usize, &'static str),
-    needed: usize,
-    rule: impl Display,
-) -> Result<()> {
-    if found == needed { Ok(()) } else { Err(Error::size(what, (found, unit), needed, rule)) }
 }
 
 impl Error {
@@ -291,39 +332,13 @@ impl Error {
                 | Error::Size { .. }
                 | Error::NotSquare { .. }
                 | Error::Overlap { .. }
+                | Error::Pattern { .. }
+                | Error::StaleValues { .. }
+                | Error::OtherPlan { .. }
+                | Error::Coefficient { .. }
+                | Error::Combination { .. }
                 | Error::Mismatch(_)
         )
-    }
-
-    /// [`Error::Context`].
-    pub fn context(what: impl Into<String>, other: impl Into<String>) -> Self {
-        Error::Context { what: what.into(), other: other.into() }
-    }
-
-    /// [`Error::ElementType`].
-    pub fn element_type(
-        what: impl Into<String>,
-        found: impl Into<ElementType>,
-        needed: impl Display,
-    ) -> Self {
-        Error::ElementType { what: what.into(), found: found.into(), needed: needed.to_string() }
-    }
-
-    /// [`Error::Size`].
-    pub fn size(
-        what: impl Into<String>,
-        (found, unit): (usize, &'static str),
-        needed: usize,
-        rule: impl Display,
-    ) -> Self {
-        Error::Size { what: what.into(), unit, found, needed, rule: rule.to_string() }
-    }
-
-    /// [`Error::Size`], of a dense matrix that is shorter than its shape spans.
-    pub fn span(what: impl Into<String>, found: usize, shape: &DenseShape) -> Self {
-        let (rows, cols, leading) = (shape.rows(), shape.cols(), shape.leading());
-        let rule = format_args!("{rows} x {cols} with a leading dimension of {leading}");
-        Error::size(what, (found, "element"), shape.span(), rule)
     }
 
     /// The limit of [`Error::KernelGroup`].

@@ -59,7 +59,7 @@ pub use dense_matrix::AnyDenseMatrix;
 pub use device::{Device, devices, find_device, find_devices};
 pub use element::ElementType;
 pub use empty_launch::{Buffers, EmptyLaunch};
-pub use error::{Error, Result, check_size};
+pub use error::{Error, Result, check_matrix_types, check_size};
 pub use host_matrix::HostMatrix;
 pub use host_view::{HostView, HostViewMut};
 pub use last_cache::last_cache_bytes_blocking;

@@ -300,8 +300,7 @@ impl Workspace {
         if self.owner == owner {
             return Ok(());
         }
-        let text = "the workspace was made by another plan than the one that launches";
-        Err(Error::Mismatch(text.to_owned()))
+        Err(Error::OtherPlan { what: "the workspace" })
     }
 }
 

@@ -14,7 +14,7 @@ use crate::batch_overlap::check_batch_apart;
 use crate::batch_product::{AnyBatchCoefficient, AnyBatchProduct};
 use crate::plan::{by_value, check_context, check_device, fitting};
 use crate::tables::Resolver;
-use crate::{Error, Result, RuntimeError, default_tables};
+use crate::{Result, RuntimeError, default_tables};
 
 /// What a plan is asked for; the default is the automatic choice.
 #[derive(Clone, Debug, Default)]
@@ -74,10 +74,12 @@ impl BatchPlan {
             && !algorithms.is_empty()
             && algorithms.iter().all(|(algorithm, _)| *algorithm != asked)
         {
-            let formats = if asked.reads(Format::Csr) { "compressed rows" } else { "its format" };
-            return Err(Error::Mismatch(format!(
-                "{asked}: no problem of the batch is in {formats}"
-            )));
+            let formats = match asked.reads(Format::Csr) {
+                true => "compressed rows",
+                false => "the algorithm's format",
+            };
+            let rule = format_args!("no problem of it is in {formats}");
+            return Err(RuntimeError::combination(asked, "the batch", rule).into());
         }
         let asked = options.parameters.as_slice();
         let resolver = Resolver { tables: &tables, device, value_type, rule: &[], asked };
@@ -156,9 +158,13 @@ impl BatchPlan {
         product: &'a AnyBatchProduct<'_>,
     ) -> Result<BatchOperands<'a>> {
         let AnyBatchProduct { alpha, a, x, beta, y } = product;
-        if a.pattern_id() != self.pattern_id || a.value_type() != self.value_type {
-            let text = "the batch does not share the patterns the plan was made for";
-            return Err(Error::Mismatch(text.to_owned()));
+        if a.value_type() != self.value_type {
+            return Err(
+                RuntimeError::element_type("the batch", a.value_type(), self.value_type).into()
+            );
+        }
+        if a.pattern_id() != self.pattern_id {
+            return Err(RuntimeError::Pattern { what: "the batch" }.into());
         }
         check_context(queue, a.context(), "batch")?;
         check_device(queue, &self.context, "plan")?;
@@ -209,18 +215,15 @@ impl BatchPlan {
                 return Ok((by_value(name, *number, accumulator)?, 0));
             }
             AnyBatchCoefficient::Value(_) => {
-                return Err(Error::Mismatch(format!(
-                    "{name} came by value, but the plan takes alpha and beta from the device"
-                )));
+                let name = name.to_owned();
+                return Err(RuntimeError::Coefficient { name, on_device: false }.into());
             }
             AnyBatchCoefficient::One(array) => (*array, 0, problems.min(1)),
             AnyBatchCoefficient::Each(array) => (*array, 1, problems),
         };
         if !on_device {
-            return Err(Error::Mismatch(format!(
-                "{name} came as a device array, but the plan takes alpha and beta by value; set \
-                 scalars_on_device in its options"
-            )));
+            let name = name.to_owned();
+            return Err(RuntimeError::Coefficient { name, on_device: true }.into());
         }
         array.check_element(name, accumulator)?;
         if array.len() < needed {

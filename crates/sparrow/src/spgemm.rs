@@ -3,9 +3,9 @@
 use cl_kernels::Tables;
 use cl_kernels::spgemm_rows::SpgemmRows;
 use cl_runtime::spgemm::Spgemm;
-use cl_runtime::{AnyArray, AnyMatrix, MatrixTypes, Queue};
+use cl_runtime::{AnyArray, AnyMatrix, MatrixTypes, Queue, check_matrix_types};
 
-use crate::plan::{check_context, check_device, check_types, fitting};
+use crate::plan::{check_context, check_device, fitting};
 use crate::tables::Resolver;
 use crate::{Result, default_tables};
 
@@ -70,7 +70,7 @@ impl AnySpgemmPlan {
         b: &AnyMatrix,
         options: &SpgemmOptions,
     ) -> Result<Self> {
-        check_types(("A", a.types()), ("B", b.types()))?;
+        check_matrix_types(("A", a.types()), ("B", b.types()))?;
         check_context(queue, a.context(), "matrix A")?;
         check_context(queue, b.context(), "matrix B")?;
         fitting(queue, |queue| Self::build(queue, a, b, options))

@@ -8,11 +8,12 @@ use cl_runtime::spmm::{DenseOperands, Spmm, SpmmOperands};
 use cl_runtime::spmv::Workspace;
 use cl_runtime::{
     After, AnyArray, AnyMatrix, AnyTransposedMatrix, Context, Event, MatrixTypes, Queue, Wait,
+    check_matrix_types,
 };
 use csr_core::DenseShape;
 
-use crate::plan::{check_context, check_device, check_result, check_types, coefficient, fitting};
-use crate::{AnyCoefficient, AnyPlan, AnyProduct, Error, Op, Result, RuntimeError};
+use crate::plan::{UPDATE, check_context, check_device, check_result, coefficient, fitting};
+use crate::{AnyCoefficient, AnyPlan, AnyProduct, Op, Result, RuntimeError};
 use choose::{Chosen, choose, is_vector, vector_plan};
 
 /// The operands of C = alpha A B + beta C.
@@ -176,9 +177,8 @@ impl AnySpmmPlan {
             None => a,
             Some(transposed) if transposed.values_id() == a.values_id() => transposed.matrix(),
             Some(_) => {
-                let text = "the matrix's values have changed since the plan's transposed copy was made; \
-                            update_values_blocking brings it up to date";
-                return Err(Error::Mismatch(text.to_owned()));
+                let copy = "the plan's transposed copy";
+                return Err(RuntimeError::StaleValues { copy, remedy: UPDATE }.into());
             }
         };
         check_span("B", b.len(), &self.dense.b)?;
@@ -229,10 +229,9 @@ impl AnySpmmPlan {
     }
 
     fn check_pattern(&self, matrix: &AnyMatrix) -> Result<()> {
-        check_types(("the matrix", matrix.types()), ("the plan", self.types))?;
+        check_matrix_types(("the matrix", matrix.types()), ("the plan", self.types))?;
         if matrix.pattern_id() != self.pattern_id {
-            let text = "the matrix does not share the pattern the plan was made for";
-            return Err(Error::Mismatch(text.to_owned()));
+            return Err(RuntimeError::Pattern { what: "the matrix" }.into());
         }
         Ok(())
     }

@@ -40,7 +40,9 @@ impl AnyReorderedMatrix {
             check_offset_type(pattern, matrix)?;
             for_pattern!(pattern, pattern => {
                 let Some(order) = reordering.order(pattern)? else {
-                    return Err(Error::Mismatch("there is no order to put rows in".to_owned()));
+                    let what = format_args!("the reordering {reordering}");
+                    let rule = "there is no order to put rows in";
+                    return Err(Error::combination(what, "a reordered copy", rule));
                 };
                 let Reordered { pattern, sources } = Reordered::new(pattern, &order);
                 let values = any_for_a_kernel_to_write(queue, matrix.value_type(), sources.len())?;

@@ -25,7 +25,8 @@ use crate::arena::{bytes_of, bytes_of_elements};
 use crate::kept_memory::BorrowedMemory;
 use crate::scratch::any_for_a_kernel_to_write;
 use crate::{
-    AnyArray, AnyMatrix, Context, DeviceArray, Error, MatrixTypes, Queue, Result, Scan, check_size,
+    AnyArray, AnyMatrix, Context, DeviceArray, Error, MatrixTypes, Queue, Result, Scan,
+    check_matrix_types, check_size,
 };
 
 use lists::{BYTES_PER_ROW, OutputLists, Patterns, RowLists, list_bytes};
@@ -194,12 +195,14 @@ impl Spgemm {
     ) -> Result<AnyMatrix> {
         check_operands(queue.context(), a, b)?;
         queue.context().check_array("the offsets of C", &self.offsets)?;
-        // A known pattern can come back with arrays of other types.
-        let is_counted = [a.pattern_id(), b.pattern_id()] == self.pattern_ids;
-        if !is_counted || a.types() != self.types {
-            let text = "A and B do not share the patterns that were counted";
-            return Err(Error::Mismatch(text.to_owned()));
+        let found = [("A", a.pattern_id()), ("B", b.pattern_id())];
+        for ((what, id), counted) in found.into_iter().zip(self.pattern_ids) {
+            if id != counted {
+                return Err(Error::Pattern { what });
+            }
         }
+        // A known pattern can come back with arrays of other types.
+        check_matrix_types(("A", a.types()), ("the plan", self.types))?;
         self.fill(queue, a, b)
     }
 
@@ -299,15 +302,7 @@ fn check_types(a: MatrixTypes, b: MatrixTypes) -> Result<()> {
     if a.value_type != a.value_type.accumulator() {
         return Err(Error::element_type("A", a.value_type, "f32 or f64"));
     }
-    if a != b {
-        return Err(Error::MatrixTypes {
-            what: "A".to_owned(),
-            found: a,
-            other: "B".to_owned(),
-            needed: b,
-        });
-    }
-    Ok(())
+    check_matrix_types(("A", a), ("B", b))
 }
 
 #[cfg(test)]

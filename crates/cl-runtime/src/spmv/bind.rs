@@ -100,10 +100,14 @@ pub fn bind(algorithm: Algorithm, request: &BindRequest<'_>) -> Result<Bound> {
     if request.order != VectorOrder::Original && !algorithm.spec().reorders_rows {
         let all = Algorithm::ALL.into_iter().filter(|one| one.spec().reorders_rows);
         let names: Vec<_> = all.map(Algorithm::name).collect();
-        return Err(Error::Mismatch(format!(
-            "{algorithm} keeps rows as they are: vectors in another order are for {}",
-            names.join(", ")
-        )));
+        return Err(Error::combination(
+            format_args!("the order {}", request.order),
+            algorithm,
+            format_args!(
+                "it keeps rows as they are, and other orders are for {}",
+                names.join(", ")
+            ),
+        ));
     }
     request.order.check_shape(request.matrix)?;
     BINDERS[algorithm.index()](request)

@@ -89,10 +89,11 @@ impl CsrAdaptive {
         let parameters = variant.parameters(*parameters);
         context.check_value_type(specialisation.value_type)?;
         if *row_blocks.rules() != variant.rules(&parameters) {
-            return Err(Error::Mismatch(format!(
-                "row blocks cut by {:?} cannot serve {variant} with {parameters}",
-                row_blocks.rules()
-            )));
+            return Err(Error::combination(
+                format_args!("row blocks cut by {:?}", row_blocks.rules()),
+                format_args!("the variant {variant} of csr_adaptive with {parameters}"),
+                format_args!("it takes row blocks cut by {:?}", variant.rules(&parameters)),
+            ));
         }
         let mut key = specialisation.key(SOURCE, &parameters);
         if variant.long_rows() == LongRows::Spin {

@@ -6,7 +6,7 @@ use cl_kernels::csr_flat::{Arguments, CsrFlat as Parameters, SOURCE};
 use cl_kernels::csr_flat_plan::{self, CsrFlatPlan};
 use cl_kernels::{Accumulate, Algorithm, Checked, DeviceType, KernelArguments, KernelKey};
 use csr_core::plan::csr_flat::{TileRules, TileStart};
-use csr_core::{AnyOffsets, ValueType, for_offsets};
+use csr_core::{AnyOffsets, ValueType, counted, for_offsets};
 
 use super::partial_sums::PartialSums;
 use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace, accumulator_words};
@@ -207,18 +207,20 @@ impl CsrFlat {
     ) -> Result<Self> {
         context.check_value_type(specialisation.value_type)?;
         if tiles.rules != parameters.rules() {
-            return Err(crate::Error::Mismatch(format!(
-                "tiles cut by {:?} cannot serve csr_flat with {}",
-                tiles.rules, *parameters
-            )));
+            return Err(crate::Error::combination(
+                format_args!("tiles cut by {:?}", tiles.rules),
+                format_args!("csr_flat with {}", *parameters),
+                format_args!("it takes tiles cut by {:?}", parameters.rules()),
+            ));
         }
         let program = context.program(&specialisation.key(SOURCE, &*parameters))?;
-        if tiles.layout.sum_words != accumulator_words(program.key()) {
-            let words = tiles.layout.sum_words;
-            return Err(crate::Error::Mismatch(format!(
-                "tiles with slots for sums of {words} words cannot serve {}",
-                program.key()
-            )));
+        let (words, needed) = (tiles.layout.sum_words, accumulator_words(program.key()));
+        if words != needed {
+            return Err(crate::Error::combination(
+                format_args!("tiles with slots for sums of {}", counted(words, "word")),
+                program.key(),
+                format_args!("its sums have {}", counted(needed, "word")),
+            ));
         }
         let group_size = parameters.group_size as usize;
         Ok(CsrFlat { owner: OwnerId::new(), program, tiles, nnz, group_size })

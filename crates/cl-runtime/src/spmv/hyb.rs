@@ -43,8 +43,8 @@ pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
     let rules = HybRules { least_rows: parameters.least_rows as usize };
     let split = match (request.planning, request.pattern) {
         (Planning::OnDevice, _) => {
-            let text = "hyb is split on the host: its plan cannot be made on the device";
-            return Err(Error::Mismatch(text.to_owned()));
+            let rule = "it is split on the host";
+            return Err(Error::combination("a plan made on the device", "hyb", rule));
         }
         (_, Some(pattern)) => {
             for_pattern!(pattern, pattern => HybSplit::new(pattern.offsets(), rules)?)

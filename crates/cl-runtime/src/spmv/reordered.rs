@@ -48,10 +48,11 @@ impl ReorderedSpmv {
     ) -> Result<Self> {
         let accumulator = matrix.matrix().value_type().accumulator();
         if inner.variant() == Variant::Cpu.name() && order != VectorOrder::Symmetric {
-            return Err(Error::Mismatch(format!(
-                "{} with stage 2 on the CPU takes x and y where they lie: rows can be reordered with both in that order",
-                inner.algorithm()
-            )));
+            return Err(Error::combination(
+                format_args!("a reordering with vectors in the order {order}"),
+                "stage 2 on the CPU",
+                "it takes x and y where they lie, so that both must be in the order of the rows, symmetric",
+            ));
         }
         let moves = match order {
             VectorOrder::Symmetric => None,
@@ -192,8 +193,7 @@ impl Spmv for ReorderedSpmv {
             let (of_x, _) = self.lengths();
             let (x, y) = (element(0), element(of_x));
             let Some(inner) = parts.inner.take() else {
-                let text = "the workspace has none of the algorithm that runs on the copy";
-                return Err(Error::Mismatch(text.to_owned()));
+                return Err(Error::OtherPlan { what: "the workspace" });
             };
             let mut sequence = parts.sequence_of_moves();
             let mut moved = of_copy;

@@ -180,8 +180,8 @@ pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
     let lay_out = |pattern: AnyPatternView<'_>| Sell::new_blocking(request, parameters, pattern);
     let spmv = match (request.planning, request.pattern) {
         (Planning::OnDevice, _) => {
-            let text = "sell is laid out on the host: its plan cannot be made on the device";
-            return Err(Error::Mismatch(text.to_owned()));
+            let rule = "it is laid out on the host";
+            return Err(Error::combination("a plan made on the device", "sell", rule));
         }
         (_, Some(pattern)) => lay_out(pattern)?,
         (_, None) => matrix.with_host_pattern_blocking(queue, lay_out)?,

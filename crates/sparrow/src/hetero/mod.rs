@@ -26,6 +26,9 @@ use csr_core::{Offset, Value, spelled};
 use crate::plan::{check_context, check_device, check_length, fitting, segmented_sum};
 use crate::{AnyPlan, Coefficient, Error, Matrix, PlanOptions, Product, Result, RuntimeError};
 
+/// What refuses some options.
+const OF_TWO: &str = "a product of two devices";
+
 use cut::{Cut, least_common_multiple};
 use partner::{OnDevice, Worker};
 use product::operands_of;
@@ -112,9 +115,12 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         options: &PlanOptions,
     ) -> Result<Self> {
         check_context(queue, matrix.context(), "matrix")?;
-        if options.accumulate != Accumulate::Plain || options.scalars_on_device {
-            let text = "two devices make plain sums, with alpha and beta by value";
-            return Err(Error::Mismatch(text.to_owned()));
+        if options.accumulate != Accumulate::Plain {
+            let (what, rule) = (format!("{} sums", options.accumulate), "it makes plain sums");
+            return Err(RuntimeError::combination(what, OF_TWO, rule).into());
+        }
+        if options.scalars_on_device {
+            return Err(scalars_on_device());
         }
         if let Share::Fixed(share) = share
             && !(0.0..=1.0).contains(&share)
@@ -243,13 +249,14 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
     ) -> Result<Shared> {
         let Product { alpha, a, x, beta, y } = product;
         let (Coefficient::Value(alpha), Coefficient::Value(beta)) = (alpha, beta) else {
-            let text = "two devices take alpha and beta by value";
-            return Err(Error::Mismatch(text.to_owned()));
+            return Err(scalars_on_device());
         };
-        if a.pattern_id() != self.pattern_id || a.values_id() != self.values_id {
-            let text =
-                "the matrix is not the one the plan was made with, or its values have changed";
-            return Err(Error::Mismatch(text.to_owned()));
+        if a.pattern_id() != self.pattern_id {
+            return Err(RuntimeError::Pattern { what: "the matrix" }.into());
+        }
+        if a.values_id() != self.values_id {
+            let (copy, remedy) = ("the plan", "another plan has to be made");
+            return Err(RuntimeError::StaleValues { copy, remedy }.into());
         }
         check_context(queue, a.context(), "matrix")?;
         check_device(queue, self.side.context(), "plan")?;
@@ -278,4 +285,10 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
             self.by_the_first(queue, &operands, wait)
         }
     }
+}
+
+/// Refuses alpha and beta that the host cannot see.
+fn scalars_on_device() -> Error {
+    let rule = "it takes both by value";
+    RuntimeError::combination("alpha and beta on the device", OF_TWO, rule).into()
 }

@@ -8,7 +8,10 @@ use csr_core::{AnyPatternView, Reordering};
 use super::bind::{bind, fit, tables};
 use super::recording::new_stamp;
 use super::{AnyPlan, Op, PlanOptions, choose, measure};
-use crate::{Error, Result};
+use crate::{Result, RuntimeError};
+
+/// What refuses what is found for each pattern.
+const FOR_ANY: &str = "a plan for any pattern";
 
 impl AnyPlan {
     pub(super) fn build_transposed(
@@ -185,19 +188,21 @@ impl AnyPlan {
             }
         };
         if options.reordering != Reordering::None {
-            return Err(Error::Mismatch(format!(
-                "the order of {} is found for each pattern: a plan for any has none",
-                options.reordering
-            )));
+            let what = format_args!("the reordering {}", options.reordering);
+            let rule = "its order is found for each pattern";
+            return Err(RuntimeError::combination(what, FOR_ANY, rule).into());
         }
         if !is_free(choice.algorithm) || options.op != Op::Normal {
             let free = Algorithm::ALL.into_iter().filter(|one| is_free(*one)).map(Algorithm::name);
-            return Err(Error::Mismatch(format!(
-                "{}{} needs a plan of its own for each pattern: {} do not",
-                choice.algorithm,
-                if options.op == Op::Normal { "" } else { " of a transposed matrix" },
+            let what = match options.op {
+                Op::Normal => choice.algorithm.to_string(),
+                Op::Transpose => format!("{} of a transposed matrix", choice.algorithm),
+            };
+            let rule = format_args!(
+                "it needs a plan of its own for each pattern, and {} of a matrix as it is do not",
                 free.collect::<Vec<_>>().join(" and ")
-            )));
+            );
+            return Err(RuntimeError::combination(what, FOR_ANY, rule).into());
         }
         let bound = bind(queue, like, None, like.values_id(), &choice, options)?;
         Ok(Self::of_bound(queue, like, bound, choice.reason, None))

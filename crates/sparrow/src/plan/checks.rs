@@ -1,8 +1,11 @@
 //! What launches and plans refuse, whatever they compute: queues of another context, matrices of other types, lengths.
 
-use cl_runtime::{Context, MatrixTypes, Queue, check_size};
+use cl_runtime::{Context, Queue, check_size};
 
 use crate::{Error, Result, RuntimeError};
+
+/// What brings a plan's copy of the values up to date.
+pub(crate) const UPDATE: &str = "update_values_blocking brings it up to date";
 
 /// Makes something in `queue`, fitted to the groups that its compiled kernels turn out to run in: [`Queue::fitting`].
 pub(crate) fn fitting<T>(queue: &Queue, make: impl FnMut(&Queue) -> Result<T>) -> Result<T> {
@@ -30,18 +33,6 @@ pub(crate) fn check_device(queue: &Queue, context: &Context, of: &str) -> Result
         return Err(RuntimeError::Device { what: format!("the {of}"), found, needed }.into());
     }
     Ok(())
-}
-
-/// Refuses a matrix of other types than the plan, or the other matrix, both by their names.
-pub(crate) fn check_types(
-    (what, found): (&str, MatrixTypes),
-    (other, needed): (&str, MatrixTypes),
-) -> Result<()> {
-    if found == needed {
-        return Ok(());
-    }
-    let (what, other) = (what.to_owned(), other.to_owned());
-    Err(RuntimeError::MatrixTypes { what, found, other, needed }.into())
 }
 
 pub(crate) fn check_length(what: &str, found: usize, of: &str, expected: usize) -> Result<()> {

@@ -13,15 +13,15 @@ use cl_kernels::{Algorithm, Choice, KernelKey, Variant};
 use cl_runtime::spmv::{CopiedValues, Operands, Spmv, Stages, Workspace};
 use cl_runtime::{
     After, AnyMatrix, AnyReorderedMatrix, AnyTransposedMatrix, Context, DeviceArray, Event,
-    MatrixTypes, Queue, Wait, check_size,
+    MatrixTypes, Queue, Wait, check_matrix_types, check_size,
 };
 use csr_core::evc_hyb::EvcHybStatistics;
 use csr_core::{AnyPatternView, ValueCoding};
 
-use crate::{Error, Result};
+use crate::{Result, RuntimeError};
 
 pub(crate) use bind::{segmented_sum, tables};
-pub(crate) use checks::{check_context, check_device, check_length, check_types, fitting};
+pub(crate) use checks::{UPDATE, check_context, check_device, check_length, fitting};
 pub use cl_runtime::spmv::Planning;
 pub use operands::{AnyCoefficient, AnyProduct};
 pub(crate) use operands::{by_value, check_result, coefficient};
@@ -156,9 +156,9 @@ impl AnyPlan {
         wait: &[Event],
     ) -> Result<Stages> {
         if self.variant() == Variant::Cpu.name() {
-            let text = "stage 2 on the CPU reaches operands where they lie: launch_in_place_blocking makes such \
-                        products";
-            return Err(Error::Mismatch(text.to_owned()));
+            let (what, with) = ("launch_blocking", "stage 2 on the CPU");
+            let rule = "it reaches operands where they lie, and launch_in_place_blocking makes such products";
+            return Err(RuntimeError::combination(what, with, rule).into());
         }
         // SAFETY: only the device reaches the operands, in the order of its commands.
         #[expect(unsafe_code, reason = "the variant was looked at")]
@@ -246,10 +246,9 @@ impl AnyPlan {
     }
 
     pub(crate) fn check_pattern(&self, matrix: &AnyMatrix) -> Result<()> {
-        check_types(("the matrix", matrix.types()), ("the plan", self.types))?;
+        check_matrix_types(("the matrix", matrix.types()), ("the plan", self.types))?;
         if self.pattern_id.is_some_and(|pattern_id| pattern_id != matrix.pattern_id()) {
-            let text = "the matrix does not share the pattern the plan was made for";
-            return Err(Error::Mismatch(text.to_owned()));
+            return Err(RuntimeError::Pattern { what: "the matrix" }.into());
         }
         Ok(())
     }
@@ -265,9 +264,7 @@ impl AnyPlan {
         if self.copies().all(|copy| copy == a.values_id()) {
             return Ok(());
         }
-        let text = "the matrix's values have changed since the plan's copy was made; \
-                    update_values_blocking brings it up to date";
-        Err(Error::Mismatch(text.to_owned()))
+        Err(RuntimeError::StaleValues { copy: "the plan's copy", remedy: UPDATE }.into())
     }
 
     /// What the arrays of its matrices hold.

@@ -5,7 +5,7 @@ use cl_runtime::raw::Memory;
 use cl_runtime::{AnyArray, AnyMatrix, Context, check_apart};
 use csr_core::{Number, ValueType};
 
-use crate::{Error, Result, RuntimeError};
+use crate::{Result, RuntimeError};
 
 /// alpha or beta.
 #[derive(Clone, Copy, Debug)]
@@ -84,13 +84,9 @@ pub(crate) fn coefficient<'a>(
             context.check_array(name, array)?;
             Ok(Scalar::Device(array.argument()))
         }
-        (AnyCoefficient::Value(_), true) => Err(Error::Mismatch(format!(
-            "{name} came by value, but the plan takes alpha and beta from the device"
-        ))),
-        (AnyCoefficient::Device(_), false) => Err(Error::Mismatch(format!(
-            "{name} came as a device array, but the plan takes alpha and beta by value; set \
-             scalars_on_device in its options"
-        ))),
+        (AnyCoefficient::Value(_), true) | (AnyCoefficient::Device(_), false) => {
+            Err(RuntimeError::Coefficient { name: name.to_owned(), on_device: !on_device }.into())
+        }
     }
 }
 

@@ -29,7 +29,7 @@ pub use solution::{Breakdown, Outcome, Solution, SolverProgress};
 
 use crate::plan::{check_context, check_device, check_length, fitting, tables};
 use crate::tables::Resolver;
-use crate::{AnyPlan, Error, Op, PlanOptions, Result, RuntimeError};
+use crate::{AnyPlan, Op, PlanOptions, Result, RuntimeError};
 
 use device::OnDevice;
 use drive::{Drive, Of};
@@ -339,17 +339,24 @@ fn checked_check_every(asked: Option<u32>, default: u32) -> Result<u32> {
 fn check_plan_options(options: &SolverOptions) -> Result<()> {
     let plan = &options.plan;
     let refused = [
-        (plan.scalars_on_device, "alpha and beta on the device"),
-        (plan.op != Op::Normal, "a transposed matrix"),
-        (plan.order == VectorOrder::Permuted, "y in another order than x"),
+        (plan.scalars_on_device, "alpha and beta on the device", "the solver gives them by value"),
+        (plan.op != Op::Normal, "a transposed matrix", "the solver multiplies by A as it is"),
+        (
+            plan.order == VectorOrder::Permuted,
+            "the order permuted",
+            "the solver needs x and y in one order",
+        ),
         (
             plan.order != VectorOrder::Original && plan.reordering == Reordering::None,
-            "vectors in another order without a reordering",
+            "the order symmetric without a reordering",
+            "the solver puts b and x in the order of a reordering alone",
         ),
     ];
-    match refused.into_iter().find(|(is_asked, _)| *is_asked) {
+    match refused.into_iter().find(|(is_asked, ..)| *is_asked) {
         None => Ok(()),
-        Some((_, what)) => Err(Error::Mismatch(format!("the plan of a solver cannot have {what}"))),
+        Some((_, what, rule)) => {
+            Err(RuntimeError::combination(what, "the plan of a solver", rule).into())
+        }
     }
 }
 

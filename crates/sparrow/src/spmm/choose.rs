@@ -10,7 +10,7 @@ use csr_core::{DenseShape, Layout, ValueType};
 
 use super::SpmmOptions;
 use crate::tables::Resolver;
-use crate::{AnyPlan, Error, PlanOptions, Result, default_tables};
+use crate::{AnyPlan, Error, PlanOptions, Result, RuntimeError, default_tables};
 
 /// Whether B and C are one column each that lies side by side, in the type sums are made in, and nothing was asked for
 /// that only SpMM has.
@@ -104,7 +104,10 @@ pub(super) fn choose(
             let check = |parameters: &SpmmMerge| parameters.check(device, value_type);
             SpmmParameters::Merge(resolver.resolve(defaults, check)?)
         }
-        other => return Err(Error::Mismatch(format!("{other} has no launch"))),
+        other => {
+            let rule = "it has no launch";
+            return Err(RuntimeError::combination(other, "a plan", rule).into());
+        }
     };
     Ok(Chosen { parameters, facts, reason })
 }

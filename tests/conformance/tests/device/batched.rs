@@ -133,7 +133,7 @@ fn an_algorithm_that_reads_no_problem_is_refused() {
     for asked in [BatchedAlgorithm::Ell, BatchedAlgorithm::Coo] {
         let options = BatchOptions { algorithm: Some(asked), ..BatchOptions::default() };
         let error = BatchPlan::new_blocking(&queue, &batch, &options).unwrap_err().to_string();
-        let said = format!("{asked}: no problem of the batch is in its format");
+        let said = format!("{asked} cannot go with the batch: no problem of it is in");
         assert!(error.contains(&said), "{error}");
     }
 }
@@ -413,7 +413,7 @@ fn what_does_not_belong_together_is_refused_by_name() {
         plan.launch(&queue, &mut workspace, product, &[]).unwrap_err().to_string()
     };
     for (found, part) in [
-        (refusal(1.0.into(), &other, &long), "does not share the patterns"),
+        (refusal(1.0.into(), &other, &long), "does not share the pattern"),
         (
             refusal(1.0.into(), &batch, &short),
             "x has 39 elements where 40 are needed: problem 1 ends beyond it",

@@ -256,7 +256,7 @@ fn what_two_devices_cannot_do_is_refused() {
     let mut y = DeviceArray::upload_blocking(&queue, &[1.0f32]).unwrap();
     let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
     let error = plan.launch(&queue, &mut workspace, product, &[]).unwrap_err().to_string();
-    let blocks = "stage 2 on the CPU blocks: launch_in_place_blocking (in C, \
+    let blocks = "a launch that does not block cannot go with stage 2 on the CPU: launch_in_place_blocking (in C, \
                   sparrow_plan_launch_blocking) makes such products";
     assert_eq!(error, blocks);
     // Nor does a function that cannot know what else is in flight.

@@ -126,7 +126,7 @@ fn a_layout_on_the_device_is_refused_by_name() {
     let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
     let options = PlanOptions { planning: Planning::OnDevice, ..options(8, Accumulate::Plain) };
     let refused = Plan::new_blocking(&queue, &a, &options).unwrap_err();
-    assert!(refused.to_string().contains("sell is laid out on the host"), "{refused}");
+    assert!(refused.to_string().contains("sell: it is laid out on the host"), "{refused}");
 }
 
 #[test]

@@ -424,7 +424,7 @@ fn new_values_of_the_same_patterns_need_no_new_count() {
         assert!(oracle.verify(c.view()).unwrap().passed());
         let other = Matrix::upload_blocking(&queue, b.view()).unwrap();
         let refusal = plan.multiply_blocking(&queue, &new_a, &other).unwrap_err().to_string();
-        assert!(refusal.contains("do not share the patterns"), "{refusal}");
+        assert!(refusal.contains("B does not share the pattern"), "{refusal}");
     }
 }
 

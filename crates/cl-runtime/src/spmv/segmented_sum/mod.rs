@@ -252,9 +252,10 @@ impl Spmv for SegmentedSum {
         after: After<'_>,
     ) -> Result<Option<Event>> {
         if self.variant.blocks() {
-            let text = "stage 2 on the CPU blocks: launch_in_place_blocking (in C, \
-                        sparrow_plan_launch_blocking) makes such products";
-            return Err(Error::Mismatch(text.to_owned()));
+            let (what, with) = ("a launch that does not block", "stage 2 on the CPU");
+            let rule =
+                "launch_in_place_blocking (in C, sparrow_plan_launch_blocking) makes such products";
+            return Err(Error::combination(what, with, rule));
         }
         let tiles = 0..self.tiles;
         if self.variant == Variant::Fused {

@@ -50,8 +50,8 @@ impl SegmentedSum {
         after: After<'_>,
     ) -> Result<Option<Event>> {
         if self.variant == Variant::Fused {
-            let text = "parts of a matrix are computed in two stages, and this plan has one launch";
-            return Err(Error::Mismatch(text.to_owned()));
+            let rule = "it has one launch, and they are computed in two stages";
+            return Err(Error::combination("a product of tiles", "the variant fused", rule));
         }
         workspace.run(self.owner, queue, after, |mut parts| {
             let (arguments, size) = self.stage1(parts.scratch, operands, &tiles);
