@@ -8,6 +8,8 @@ use csr_core::{are, counted};
 use crate::{ElementType, MatrixTypes};
 
 mod make;
+#[cfg(test)]
+mod tests;
 
 pub use make::{check_matrix_types, check_size};
 
@@ -307,9 +309,9 @@ pub enum Error {
         rule: String,
     },
 
-    /// Two things that do not belong together.
+    /// Two things that do not belong together, in words: single cases, which share no fields with others.
     #[error("{0}")]
-    Mismatch(String),
+    Incompatible(String),
 }
 
 impl Error {
@@ -337,7 +339,7 @@ impl Error {
                 | Error::OtherPlan { .. }
                 | Error::Coefficient { .. }
                 | Error::Combination { .. }
-                | Error::Mismatch(_)
+                | Error::Incompatible(_)
         )
     }
 

@@ -34,7 +34,7 @@ impl<'a, T: Pod> HostView<'a, T> {
     ) -> Result<Self> {
         let (offset, bytes) = (array.start as usize * size_of::<T>(), len * size_of::<T>());
         let Some(memory) = array.memory else {
-            return Err(Error::Mismatch("there is no array to look at".to_owned()));
+            return Err(Error::Incompatible("there is no array to look at".to_owned()));
         };
         // SAFETY: the caller's promise.
         let mapping = unsafe { queue.handle().map_blocking(memory, offset, bytes, writes)? };

@@ -188,7 +188,7 @@ impl VectorKernels {
     fn launchable(&self, operation: VectorOperation) -> Result<(usize, Tiling)> {
         let known = self.prepared(operation).map(|(number, known)| (number, known.tiling));
         known.ok_or_else(|| {
-            Error::Mismatch(format!(
+            Error::Incompatible(format!(
                 "{} was not prepared: prepare_blocking builds its kernel",
                 operation.name()
             ))

@@ -110,7 +110,6 @@ impl From<sparrow::Error> for Failure {
             sparrow::Error::Parameter(error) => {
                 Failure::new(S::SPARROW_STATUS_INVALID_PARAMETER, error.to_string())
             }
-            sparrow::Error::Mismatch(text) => Failure::mismatch(text),
             other => Failure::new(S::SPARROW_STATUS_INTERNAL_ERROR, other.to_string()),
         }
     }

@@ -18,8 +18,11 @@ pub enum Error {
     /// Hyper-parameters that break a rule.
     #[error(transparent)]
     Parameter(#[from] cl_kernels::ParameterError),
+}
 
-    /// Operands, plan and workspace that do not belong together.
-    #[error("{0}")]
-    Mismatch(String),
+impl Error {
+    /// Whether operands, plan, workspace or options were refused because they do not belong together.
+    pub fn is_mismatch(&self) -> bool {
+        matches!(self, Error::Runtime(error) if error.is_mismatch())
+    }
 }

@@ -46,7 +46,7 @@ pub(super) fn buffer(
         Ok(support) => support,
         Err(why) if is_asked => {
             let text = format!("no command buffer replays the recording: {name} {why}");
-            return Err(Error::Mismatch(text));
+            return Err(Error::Incompatible(text));
         }
         Err(why) => return one_by_one(format!("{name} {why}")),
     };

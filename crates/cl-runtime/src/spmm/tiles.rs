@@ -94,7 +94,7 @@ impl Tiles {
         cut.wait()?;
         let found = counts.read_blocking(queue)?;
         let [cuts, chains] = found[..] else {
-            return Err(Error::Mismatch("two numbers were read, and others came".to_owned()));
+            return Err(Error::Incompatible("two numbers were read, and others came".to_owned()));
         };
         let (cuts, chains) = (cuts as usize, chains as usize);
         Ok(Tiles { count, boundary_rows, slots, chain_boundaries, nonzeros, cuts, chains })

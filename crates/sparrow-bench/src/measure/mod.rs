@@ -54,6 +54,14 @@ pub enum MeasureError {
     /// The matrix was refused.
     #[error(transparent)]
     Matrix(#[from] csr_core::Error),
+    /// A candidate of a tuner whose product is wrong: it is not timed.
+    #[error("{candidate} is wrong: {message}")]
+    Wrong {
+        /// The candidate, and what it ran on.
+        candidate: String,
+        /// What is wrong with its product.
+        message: String,
+    },
 }
 
 impl From<sparrow::RuntimeError> for MeasureError {
@@ -63,14 +71,14 @@ impl From<sparrow::RuntimeError> for MeasureError {
 }
 
 impl MeasureError {
-    /// Whether the library has refused this algorithm, matrix, type and device together: others may be measured. Else a
-    /// call of the driver has failed, or a kernel does not build.
+    /// Whether the library has refused this algorithm, matrix, type and device together, or its product is wrong: others
+    /// may be measured. Else a call of the driver has failed, or a kernel does not build.
     pub fn is_refusal(&self) -> bool {
         use sparrow::{Error as S, RuntimeError as R};
         match self {
-            MeasureError::Matrix(_) => true,
-            MeasureError::Sparrow(S::Matrix(_) | S::Parameter(_) | S::Mismatch(_)) => true,
-            MeasureError::Sparrow(S::Runtime(error)) if error.is_mismatch() => true,
+            MeasureError::Matrix(_) | MeasureError::Wrong { .. } => true,
+            MeasureError::Sparrow(S::Matrix(_) | S::Parameter(_)) => true,
+            MeasureError::Sparrow(error) if error.is_mismatch() => true,
             MeasureError::Sparrow(S::Runtime(error)) => matches!(
                 error,
                 R::Allocation { .. }

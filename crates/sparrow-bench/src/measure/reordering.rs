@@ -76,8 +76,9 @@ impl ReorderingForecast {
         let product_us = |matrix: CsrView<'_, V, O>| model.csr_us(traits, matrix.into());
         let moves_us = [matrix.cols(), matrix.rows()].map(|len| model.move_us(V::TYPE, len));
         let (Some(as_it_is_us), [Some(of_x), Some(of_y)]) = (product_us(matrix), moves_us) else {
-            let text = format!("{} has no arithmetic in {}", traits.name, V::TYPE.accumulator());
-            return Err(sparrow::Error::Mismatch(text).into());
+            let what = format!("arithmetic in {}", V::TYPE.accumulator());
+            let device = traits.name.clone();
+            return Err(sparrow::RuntimeError::Unsupported { device, what }.into());
         };
         let forecast = |(reordering, setup_ms, copy): &(Reordering, f64, Csr<V, O>)| {
             let (reordering, setup_ms) = (*reordering, *setup_ms);

@@ -231,8 +231,8 @@ fn entrant(
         Err(error) => return Ok(Err(error)),
     };
     if let Some(message) = ground.verify(queue, &mut contender)? {
-        let text = format!("{} is wrong: {message}", contender.candidate());
-        return Ok(Err(MeasureError::Sparrow(sparrow::Error::Mismatch(text))));
+        let candidate = contender.candidate().to_string();
+        return Ok(Err(MeasureError::Wrong { candidate, message }));
     }
     let setup_us = setup_us(|| ground.contender(queue, options))?;
     let once_us = ground.sample_us(queue, &mut contender, 1)?;

@@ -150,8 +150,8 @@ pub fn sweep(
     };
     let mut reference = ground.contender(queue, &own)?;
     if let Some(message) = ground.verify(queue, &mut reference)? {
-        let text = format!("{} is wrong on {name}: {message}", reference.candidate());
-        return Err(MeasureError::Sparrow(sparrow::Error::Mismatch(text)));
+        let candidate = format!("{} on {name}", reference.candidate());
+        return Err(MeasureError::Wrong { candidate, message });
     }
     let base = reference.candidate();
     let launches = |once_us: f64| launches(sample_ms * 1e3, once_us);

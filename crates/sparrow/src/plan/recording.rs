@@ -6,7 +6,7 @@ use cl_runtime::spmv::Workspace;
 use cl_runtime::{After, AnyArray, AnyMatrix, Overlap, Queue, Recorder, Recording, Replay, Wait};
 
 use super::{AnyPlan, AnyProduct};
-use crate::{Error, Result};
+use crate::{Result, RuntimeError};
 
 /// What no plan has, or had before its copy of the values changed.
 pub(super) fn new_stamp() -> u64 {
@@ -47,7 +47,7 @@ impl Recorded {
             return Ok(());
         }
         let text = "the matrix is not the one that the products were recorded with: a recording has one matrix";
-        Err(Error::Mismatch(text.to_owned()))
+        Err(RuntimeError::Incompatible(text.to_owned()).into())
     }
 }
 
@@ -103,7 +103,7 @@ impl AnyPlan {
         if recording.stamp != self.stamp {
             let text = "the recording was made with another plan, or before the plan's copy of the values was brought up \
                         to date: record its products again";
-            return Err(Error::Mismatch(text.to_owned()));
+            return Err(RuntimeError::Incompatible(text.to_owned()).into());
         }
         self.check_values(a)?;
         recording.matrix.iter().try_for_each(|recorded| recorded.check(a))?;

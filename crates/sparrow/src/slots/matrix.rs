@@ -5,7 +5,7 @@ use cl_runtime::{AnyArray, Context, DeviceArray, Queue, RowOffsets};
 use csr_core::batch::Ell;
 use csr_core::{Coo, RealValue, ValueType};
 
-use crate::{Error, Result, RuntimeError};
+use crate::{Result, RuntimeError};
 
 /// A matrix in slots (ELL), as entries with a row each (COO), or in both (HYB), in device memory, as applications hold them:
 /// its products ([`AnySlotsPlan`](crate::AnySlotsPlan)) read those arrays, and nothing is converted.
@@ -126,7 +126,7 @@ impl AnySlotsMatrix {
         let values = slots.as_ref().map(|slots| &slots.values);
         let Some(values) = values.or(entries.as_ref().map(|entries| &entries.values)) else {
             let text = "a matrix has neither slots nor entries";
-            return Err(Error::Mismatch(text.to_owned()));
+            return Err(RuntimeError::Incompatible(text.to_owned()).into());
         };
         let value_type = values.value_type("the array of values")?;
         Self::of_parts(context, shape, slots, entries, value_type)
