@@ -42,8 +42,7 @@ fn arrays_that_do_not_fit_are_refused() {
     );
     for tolerance in [-1.0, f32::NAN] {
         let counted = DenseToCsr::<f32, u32>::new_blocking(&queue, shape(3, 4), &dense, tolerance);
-        let text = text(counted.unwrap_err());
-        assert!(text.starts_with("tolerance is ") && text.contains("0 or more"), "{text}");
+        assert!(text(counted.unwrap_err()).starts_with("tolerance is "));
     }
     let mut rows = DeviceArray::upload_blocking(&queue, &[0u32; 3]).unwrap();
     assert_eq!(

@@ -63,7 +63,10 @@ fn an_x_of_the_wrong_length() {
         let refused = refused.unwrap_err();
         assert_says(
             &refused,
-            &[&format!("x has {}", sparrow::counted(wrong, "element")), &format!("{cols} columns")],
+            &[
+                &format!("x has {}", sparrow::counted(wrong, "element")),
+                &format!("{cols} are needed"),
+            ],
         );
         scene.fixture.x = right;
     }
@@ -79,7 +82,7 @@ fn a_y_of_the_wrong_length() {
         let mut y = whole.slice(0..wrong).unwrap();
         let with = (&scene.plan, &mut scene.workspace);
         let refused = scene.fixture.launch(&scene.queue, with, &mut y, &[]).unwrap_err();
-        assert_says(&refused, &[&format!("y has {wrong} elements"), &format!("{rows} rows")]);
+        assert_says(&refused, &[&format!("y has {wrong} elements"), &format!("{rows} are needed")]);
     }
     let whole = whole.read_blocking(&scene.queue).unwrap();
     assert!(whole.iter().all(|value| value.is_nan()), "a refused launch wrote y");

@@ -216,7 +216,10 @@ fn what_does_not_belong_together_is_refused_by_name() {
         Some(Slots { width, pitch, columns, values })
     };
     let text = refused((4, 3), slots(2, 4, 7), None);
-    assert_eq!(text, "an array of 7 slots for 4 rows of 2 slots each, 4 apart: 8 are needed");
+    assert_eq!(
+        text,
+        "the array of the slots' columns has 7 elements where 8 are needed: 4 rows of 2 slots each, 4 apart"
+    );
     let text = refused((4, 3), slots(2, 3, 8), None);
     assert!(text.contains("3 is not allowed") && text.contains("there are 4 rows"), "{text}");
     let entries = |rows, columns, values| {
@@ -230,7 +233,10 @@ fn what_does_not_belong_together_is_refused_by_name() {
     );
     assert_eq!(refused((4, 3), None, None), "a matrix has neither slots nor entries");
     let text = refused((0, 3), None, entries(1, 1, 1));
-    assert_eq!(text, "1 entry of a matrix without rows");
+    assert_eq!(
+        text,
+        "the array of the entries' rows has 1 element where 0 are needed: the matrix has no rows"
+    );
 
     let rows = DeviceArray::upload_blocking(&queue, &[1u32, 0]).unwrap().into_any();
     let (columns, values) = (indices(2).into_any(), numbers(2).into_any());
