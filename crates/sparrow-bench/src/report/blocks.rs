@@ -4,8 +4,8 @@
 use super::axis::Axis;
 use super::bars::{CHARACTER, GAP, HEAD, NAME, PITCH, cut};
 use super::chart::{frame, heading};
-use super::hetero_bars::{Bar, gridline, plot, upright};
 use super::markup::{Element, element};
+use super::plot::{Bar, gridline, plot, upright};
 use super::series::SeriesList;
 
 /// The bars of one matrix.

@@ -2,8 +2,9 @@
 //! 4 to 6 of Liu and Vinter (2015) and the cost of stage 2 over the share of dirty tiles.
 
 use super::bars::marked_name;
-use super::hetero_bars::{Bar, bandwidth, panel};
+use super::hetero_bars::{bandwidth, panel};
 use super::markup::{Element, element};
+use super::plot::Bar;
 use super::results::{self, badge, head_cell, number, scrolled};
 use super::scatter;
 use super::series::SeriesList;

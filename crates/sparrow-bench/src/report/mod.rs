@@ -4,7 +4,7 @@
 //! rather than by a plotting library, because theirs fix colours, fonts and width in the drawing: these
 //! follow the reader's theme, keep their text size on a phone, and print.
 //!
-//! `markup` builds escaped elements; `axis` places values; `bars`, `blocks`, `lines` and `scatter` draw; `picture` has
+//! `markup` builds escaped elements; `axis` places values; `bars`, `blocks`, `lines` and `scatter` draw; `plot` is what charts of bars share; `picture` has
 //! the papers' figures by `blocks` and `lines`; `results` writes
 //! tables; `model` and `model_bars` draw what the bandwidth model says of a device; `hetero` and `hetero_bars` do both for records of `bench hetero`.
 
@@ -19,6 +19,7 @@ mod markup;
 mod model;
 mod model_bars;
 mod picture;
+mod plot;
 mod results;
 mod scatter;
 mod series;

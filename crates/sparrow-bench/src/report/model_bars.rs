@@ -4,8 +4,8 @@ use super::axis::Axis;
 use super::bars::{BAR, CHARACTER, GAP, HEAD, NAME, PITCH, marked_name, percent};
 use super::blocks::{Block, Blocks, name};
 use super::chart::{frame, heading};
-use super::hetero_bars::{Bar, gridline, plot};
 use super::markup::{Element, element};
+use super::plot::{Bar, gridline, plot};
 use super::series::{SeriesList, colour_class};
 use crate::record::Record;
 

@@ -1,9 +1,9 @@
 //! A paper's figures as charts and as pages.
 
 use super::blocks::{Block, Blocks};
-use super::hetero_bars::Bar;
 use super::lines::lines;
 use super::markup::{Element, element};
+use super::plot::Bar;
 use super::series::{self, SeriesList};
 use super::{ReportError, check, headline, page, results};
 use crate::figures::{Across, PaperFigure, Picture};
