@@ -6,7 +6,8 @@ use cl_kernels::{Algorithm, DeviceEntry, Feature, Products, Rule};
 use csr_core::ValueType;
 
 use super::board::Matrix;
-use super::fit::{Case, Clause, Fit, fit, loss, loss_of};
+use super::fit::{Case, Clause, Fit, fit, loss_of};
+use super::loss::loss;
 use super::unknown::assume;
 use super::{Board, Candidate, TunedDevice};
 

@@ -24,20 +24,9 @@ pub(super) struct Case {
     pub(super) features: Features,
     /// Its kind: those of a kind are held out together.
     pub(super) kind: usize,
-    /// What each candidate loses: see [`loss`].
+    /// What each candidate loses: see [`loss`](super::loss::loss).
     pub(super) losses: Vec<f64>,
 }
-
-/// What a cost of `ratio` times the best loses, `untuned_ratio` times that of what would run untuned. Beyond twice the
-/// best the square grows no further: one matrix that no rule suits must not decide about all others. What is slower
-/// than without tuning loses that once more.
-pub(super) fn loss(ratio: f64, untuned_ratio: f64) -> f64 {
-    let log = ratio.max(1.0).ln();
-    log + 2.0 * log.min(0.7).powi(2) + (untuned_ratio / UNTUNED_SLACK).max(1.0).ln()
-}
-
-/// So much slower than untuned is noise.
-const UNTUNED_SLACK: f64 = 1.02;
 
 /// Rules at most, in any case.
 const RULES: usize = 12;
@@ -233,6 +222,7 @@ mod tests {
     use cl_kernels::MatrixShape;
     use csr_core::ValueType;
 
+    use super::super::loss::loss;
     use super::*;
 
     /// A matrix of this mean row, whose longest is `skew` times as long, and the ratios of candidates on it.

@@ -12,6 +12,7 @@ mod effort;
 mod entry;
 mod fit;
 mod judge;
+mod loss;
 mod model_fit;
 mod search;
 mod sweep;
@@ -20,6 +21,7 @@ mod trial;
 mod unknown;
 mod validate;
 mod validate_model;
+mod validator;
 mod worker;
 
 use std::collections::BTreeMap;

@@ -18,9 +18,7 @@ use cl_kernels::{
 use csr_core::ValueType;
 
 use super::board::Matrix;
-use super::fit::loss;
-use super::validate::TOLERATED;
-use super::validate_model::lost;
+use super::loss::{TOLERATED, loss, lost};
 use super::{Board, Candidate};
 
 /// Weights of the parts: of all candidates together, within a matrix, and of the choice where so many products follow.

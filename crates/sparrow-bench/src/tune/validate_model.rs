@@ -16,8 +16,9 @@ use csr_core::ValueType;
 
 use super::cuts::Grid;
 use super::fit::{Case, best_exception};
+use super::loss::{TOLERATED, lost};
 use super::search::Trials;
-use super::validate::{TOLERATED, Validator};
+use super::validator::Validator;
 use super::{Candidate, FittedModel, TuneError};
 
 /// How many products follow.
@@ -43,9 +44,6 @@ const RULE_GAIN: f64 = 0.005;
 /// What a rule before the model must gain in the mean over a margin that needs none: it was found on the matrices that it
 /// is judged by.
 const EXCEPTION_GAIN: f64 = 0.02;
-
-/// What is lost counts so many times what is gained.
-const LOSS: f64 = 3.0;
 
 /// A model is kept for no less, in the geometric mean.
 const GAIN: f64 = 1.01;
@@ -227,11 +225,6 @@ fn exception(seen: &[Seen]) -> Option<Condition> {
     let grid = Grid::new(cases.iter().map(|case| &case.features));
     let clause = best_exception(&cases.iter().collect::<Vec<_>>(), &now, &grid, RULE_GAIN)?;
     Some(clause.when)
-}
-
-/// What a cost of `ratio` times that of what runs untuned loses, if no more than `tolerated` is nothing.
-pub(super) fn lost(ratio: f64, tolerated: f64) -> f64 {
-    ratio.ln() * if ratio > tolerated { LOSS } else { 1.0 }
 }
 
 /// What may be lost on a matrix whose product takes so many microseconds, by the cost of a launch.

@@ -1,11 +1,11 @@
 //! Which rules a validation leaves, on a device that is a formula.
 
-use cl_kernels::Condition;
+use cl_kernels::{Algorithm, Condition};
 use csr_core::generate::{Rung, Skew};
 
 use super::*;
-use crate::tune::entry_of;
 use crate::tune::tests::{Formula, Lengths, device, tuned};
+use crate::tune::{Candidate, entry_of};
 
 /// The entry of a whole tuning, made once.
 fn whole_entry() -> DeviceEntry {
