@@ -4,6 +4,7 @@
 //! `sparrow selftest` and the tests share.
 
 mod above_limit;
+mod batch_form;
 mod batch_table;
 mod convert_table;
 mod failures;
@@ -32,14 +33,15 @@ mod vector_table;
 mod which_device;
 
 pub use above_limit::above_the_limit;
+pub use batch_form::BatchForm;
 pub use failures::failure_in_words;
 pub use input::{Input, Making};
 pub use json::json_lines;
 pub use kept_rates::{keep_rates, rates_blocking};
 pub use measure::{
-    BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Model,
-    Origin, PeerRun, ReorderedForecast, ReorderingForecast, Samples, SolveSubject, SolveTarget,
-    Solved, SpmmResults, SpmmSubject, Subject, VectorSubject, add_launches, add_stages, as_hetero,
+    BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Model, Origin,
+    PeerRun, ReorderedForecast, ReorderingForecast, Samples, SolveSubject, SolveTarget, Solved,
+    SpmmResults, SpmmSubject, Subject, VectorSubject, add_launches, add_stages, as_hetero,
     host_rates, measure_batch, measure_batch_loop, measure_batch_peers, measure_both,
     measure_conversions, measure_on_device, measure_on_host, measure_solve, measure_spgemm,
     measure_spmm, measure_vectors, peer_record,

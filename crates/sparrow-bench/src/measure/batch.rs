@@ -15,37 +15,13 @@ use sparrow::{
 use super::device::Instance;
 use super::operands::{read_blocking, uploaded};
 use super::{Budget, MeasureError, Origin, Samples, Shape, add_times, untimed_record};
+use crate::batch_form::BatchForm;
 use crate::record::{BatchRecord, Details, Record};
 
 /// Single products that a loop has matrices of their own for; it goes round these.
 const LOOPED: usize = 64;
 /// Set-ups timed; the median counts.
 const SETUPS: usize = 5;
-
-/// How the problems of a batch are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BatchForm {
-    /// As an application has them: 32-bit columns, in the algorithm's format.
-    AsGiven,
-    /// With 16-bit columns.
-    Short,
-    /// One pattern with 16-bit columns, and values for each problem.
-    Pattern,
-    /// Of ELL: as published, every problem padded to its longest row, however much that is.
-    PureEll,
-}
-
-impl BatchForm {
-    /// The word in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            BatchForm::AsGiven => "as given",
-            BatchForm::Short => "16-bit",
-            BatchForm::Pattern => "one pattern",
-            BatchForm::PureEll => "pure ELL",
-        }
-    }
-}
 
 /// What is measured.
 #[derive(Clone, Debug)]

@@ -26,8 +26,7 @@ use sparrow::{
 use crate::{Details, Making, Record, SCHEMA};
 
 pub use batch::{
-    BatchForm, BatchPeers, BatchProblems, BatchSubject, measure_batch, measure_batch_loop,
-    measure_batch_peers,
+    BatchPeers, BatchProblems, BatchSubject, measure_batch, measure_batch_loop, measure_batch_peers,
 };
 pub use convert::measure_conversions;
 pub use device::measure_on_device;
