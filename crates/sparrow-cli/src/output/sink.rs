@@ -8,7 +8,6 @@ use csr_core::io::{Destination, OutputFile};
 
 use crate::failure::Failure;
 use crate::interrupt::unfinished;
-use crate::output::words::note;
 
 /// A stream that this process was started with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,19 +68,11 @@ impl Stream {
         }
     }
 
-    /// Tells where data for the stream is lost, and no write says so, since this process was started without it, as
-    /// by `>&-`.
-    pub(crate) fn tell_if_closed(self) {
-        if self.may_be_closed() {
-            note(format!("{} is closed, or discards what is written there", self.name()));
-        }
-    }
-
-    /// Rust's library opens the null device for reading and writing instead of a stream that is missing. A shell's
-    /// `> /dev/null` is for writing alone; but other programs hand over the null device for both, so that nothing is refused
-    /// by this.
+    /// Whether what is written there may be lost. Rust's library opens the null device for reading and writing instead of a
+    /// stream that is missing. A shell's `> /dev/null` is for writing alone; but other programs hand over the null device
+    /// for both, so that nothing is refused by this.
     #[cfg(target_os = "linux")]
-    fn may_be_closed(self) -> bool {
+    pub(super) fn may_be_closed(self) -> bool {
         use std::os::unix::fs::MetadataExt;
         /// Of a descriptor's flags, how it may be used (`O_ACCMODE`), and where it reads and writes (`O_RDWR`).
         const USE: u32 = 0b11;
@@ -99,7 +90,7 @@ impl Stream {
 
     /// Elsewhere the system does not tell it.
     #[cfg(not(target_os = "linux"))]
-    fn may_be_closed(self) -> bool {
+    pub(super) fn may_be_closed(self) -> bool {
         false
     }
 

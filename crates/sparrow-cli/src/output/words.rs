@@ -78,6 +78,16 @@ pub(crate) fn note(line: impl Display) {
     let _ = print_wrapped(Stream::Error, &format!("sparrow: {line}\n"));
 }
 
+impl Stream {
+    /// Tells where data for the stream reaches nobody, and no write says so, since this process was started without it, as
+    /// by `>&-`.
+    pub(crate) fn tell_if_closed(self) {
+        if self.may_be_closed() {
+            note(format!("{} is closed, or discards what is written there", self.name()));
+        }
+    }
+}
+
 /// The same bar, which is not shown where only errors are.
 pub(crate) fn quiet_bar(bar: ProgressBar) -> ProgressBar {
     if is_quiet() {
