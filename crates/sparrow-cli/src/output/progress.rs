@@ -1,10 +1,10 @@
-//! How far the reading of a file has come.
+//! How far work has come: the reading of a file, or pieces of equal kind.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::words::is_quiet;
+use super::words::{is_quiet, quiet_bar};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A bar over bytes that shows up once the work has taken two seconds and a terminal looks on.
@@ -44,4 +44,13 @@ impl Drop for BytesProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// A bar over so many pieces of work, with a message and the time so far.
+pub(crate) fn progress_bar(pieces: usize) -> ProgressBar {
+    let bar = quiet_bar(ProgressBar::new(pieces as u64));
+    if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg} {elapsed}") {
+        bar.set_style(style);
+    }
+    bar
 }

@@ -18,7 +18,6 @@ use std::fmt::Display;
 
 use clap::Subcommand;
 use csr_core::generate::Suite;
-use indicatif::{ProgressBar, ProgressStyle};
 use sparrow::{Device, Queue, Rates};
 use sparrow_bench::figures::{Cases, PaperFigure};
 use sparrow_bench::{Input, counted};
@@ -26,7 +25,7 @@ use sparrow_bench::{Input, counted};
 use crate::arguments::{BenchOperation, Global, Matrices};
 use crate::commands::{check_making, tune};
 use crate::failure::Failure;
-use crate::output::{Files, hint, quiet_bar};
+use crate::output::{Files, hint};
 use crate::target::queue_on;
 use results::{Frame, Results};
 
@@ -82,14 +81,6 @@ fn with_rates(
         Ok((queue, rates))
     };
     devices.iter().map(measure).collect()
-}
-
-pub(crate) fn progress_bar(inputs: usize) -> ProgressBar {
-    let bar = quiet_bar(ProgressBar::new(inputs as u64));
-    if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg} {elapsed}") {
-        bar.set_style(style);
-    }
-    bar
 }
 
 /// Refuses an operation that stands where matrices do: an option came first, and then no subcommand can.

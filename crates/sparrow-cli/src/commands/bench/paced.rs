@@ -8,10 +8,11 @@ use sparrow::Device;
 use sparrow_bench::figures::{Work, spread};
 use sparrow_bench::{Input, Making, MeasureError, Record};
 
-use super::{Results, progress_bar};
+use super::Results;
 use crate::arguments;
 use crate::commands::clock::{Clock, is_scaled, nonzeros};
 use crate::failure::Failure;
+use crate::output::progress_bar;
 
 /// What is measured one after the other.
 pub(super) struct Piece<T> {

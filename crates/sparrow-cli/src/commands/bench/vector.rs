@@ -3,9 +3,10 @@
 use csr_core::counted;
 use sparrow_bench::{Budget, VectorSubject, measure_vectors};
 
-use super::{Results, progress_bar};
+use super::Results;
 use crate::arguments::{BenchVector, Global};
 use crate::failure::Failure;
+use crate::output::progress_bar;
 use crate::target::{devices, queue_on};
 
 /// Elements of the vectors: what a launch takes, what a small solver has, what streams from memory.

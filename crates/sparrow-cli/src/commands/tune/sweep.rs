@@ -10,12 +10,11 @@ use sparrow_bench::tune::{SWEEP_FIGURES, SweepFigure, SweepTiming, sweep, sweep_
 use sparrow_bench::{Input, Look, sweep_html};
 
 use crate::arguments::{BenchFigure, Global, Making, Reading, Tune};
-use crate::commands::bench::progress_bar;
 use crate::commands::clock::{Clock, is_scaled, nonzeros};
 use crate::commands::{check_making, load_compact};
 use crate::failure::Failure;
 use crate::interrupt::Findings;
-use crate::output::{JsonLines, Words, note, write_text};
+use crate::output::{JsonLines, Words, note, progress_bar, write_text};
 use crate::target::queue_on;
 
 /// Milliseconds of a sample.
