@@ -87,6 +87,7 @@ pub mod spgemm_sets;
 pub mod spgemm_tiny;
 pub mod spgemm_values;
 pub mod spmm;
+mod spmm_algorithm;
 pub mod spmm_copy;
 pub mod spmm_merge;
 pub mod spmm_merge_plan;

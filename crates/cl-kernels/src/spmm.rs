@@ -3,6 +3,7 @@
 use csr_core::{ValueType, counted};
 
 use crate::parameters::parameters;
+pub use crate::spmm_algorithm::SpmmAlgorithm;
 pub(crate) use crate::spmm_tiling::{LEAST_IDLE, idle};
 pub use crate::spmm_tiling::{
     Tiling, apart_width, halves_width, padded_width, shared_apart_width, shared_width, vector_width,
@@ -32,47 +33,6 @@ pub fn storage_feature(storage: ValueType) -> Option<&'static str> {
         ValueType::F16 => Some("DENSE_F16"),
         ValueType::Bf16 => Some("DENSE_BF16"),
         ValueType::F32 | ValueType::F64 => None,
-    }
-}
-
-/// A way of computing C = alpha A B + beta C (Yang, Buluc, Owens 2018). Both give the same bits every time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum SpmmAlgorithm {
-    /// A sub-group of items a row; neighbouring rows with the same columns together.
-    RowSplit,
-    /// Equal rows and nonzeros a group, wherever rows begin and end.
-    Merge,
-}
-
-impl SpmmAlgorithm {
-    /// Every one, in the paper's order.
-    pub const ALL: [SpmmAlgorithm; 2] = [SpmmAlgorithm::RowSplit, SpmmAlgorithm::Merge];
-
-    /// The name: of its files, in `--algorithms`, records, tuning tables and tests.
-    pub fn name(self) -> &'static str {
-        match self {
-            SpmmAlgorithm::RowSplit => "spmm_row_split",
-            SpmmAlgorithm::Merge => "spmm_merge",
-        }
-    }
-}
-
-impl std::fmt::Display for SpmmAlgorithm {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl std::str::FromStr for SpmmAlgorithm {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let all = SpmmAlgorithm::ALL;
-        all.into_iter().find(|algorithm| algorithm.name() == text).ok_or_else(|| {
-            let names: Vec<_> = all.iter().map(|algorithm| algorithm.name()).collect();
-            format!("algorithm \"{text}\" is none of {}", names.join(", "))
-        })
     }
 }
 

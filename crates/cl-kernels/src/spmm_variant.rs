@@ -1,6 +1,6 @@
 //! In which form SpMM runs: with what was found to gain, or as its paper has it (Yang, Buluc, Owens 2018).
 
-use crate::spmm::SpmmAlgorithm;
+use crate::spmm_algorithm::SpmmAlgorithm;
 
 /// In which form SpMM runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
