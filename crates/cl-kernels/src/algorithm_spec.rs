@@ -4,6 +4,7 @@
 use crate::cost::CostModel;
 use crate::fit::{Checked, Fit, FittedParameters};
 use crate::shipped::list::List;
+use crate::storage::{Storage, StorageFormat};
 use crate::{
     ArgumentKind, DeviceTraits, DeviceType, KernelArguments, NamedParameters, ParameterError,
     ParameterSpace, Parameters, Variant,
@@ -70,31 +71,6 @@ pub enum Planned {
     Anywhere,
     /// It is bound to one pattern, which the host lays out.
     OnHost,
-}
-
-/// What an algorithm stores, and how products go through that: what the bandwidth model knows of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Storage {
-    /// In which format.
-    pub format: StorageFormat,
-    /// How often a product reads row offsets, where the format has them.
-    pub offset_reads: u32,
-    /// The variants whose products are two stages, the second a kernel of its own or the CPU's.
-    pub staged: &'static [Variant],
-}
-
-/// The format that a product reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StorageFormat {
-    /// A's compressed rows, x gathered in their order.
-    Csr,
-    /// A's compressed rows, x gathered for neighbouring rows at once; on a CPU an item is a loop, and rows follow one
-    /// another.
-    CsrRowPerItem,
-    /// Rows in order of length, in strips and as compressed rows (`csr_core::evc_hyb`).
-    EvcHyb,
-    /// A copy of which the plan's bytes are all that is read.
-    Copy,
 }
 
 /// A hyper-parameter whose default follows the mean row of each matrix, unless it is given.

@@ -6,7 +6,6 @@
 //! each algorithm's parts are, the function in its own file says ([`CostModel`]). Nothing is known of columns but what
 //! row lengths tell: gathers of uneven rows have less order.
 
-use csr_core::model::Demand;
 use csr_core::{ValueCoding, ValueType};
 use serde::{Deserialize, Serialize};
 
@@ -279,33 +278,6 @@ impl Cost {
 /// The larger of two times, and more where both are alike, since neither hides all of the other: the norm of this degree.
 pub(crate) fn smooth_max<const DEGREE: i32>(a: f64, b: f64) -> f64 {
     (a.powi(DEGREE) + b.powi(DEGREE)).powf(1.0 / f64::from(DEGREE))
-}
-
-impl Storage {
-    /// Compressed rows, offsets read once.
-    pub const CSR: Storage =
-        Storage { format: crate::StorageFormat::Csr, offset_reads: 1, staged: &[] };
-
-    /// What a product moves: A's `nnz` entries, row offsets of `offset_bytes` each as often as they are read, and what
-    /// the plan holds. `bench --model` counts by it too.
-    pub fn demand(
-        &self,
-        rows: u64,
-        nnz: u64,
-        value_type: ValueType,
-        offset_bytes: u64,
-        plan_bytes: u64,
-    ) -> Demand {
-        let stored = if self.format == crate::StorageFormat::Copy { 0 } else { nnz };
-        Demand {
-            rows,
-            nnz,
-            stored,
-            value_bytes: value_type.size_bytes() as u64,
-            element_bytes: value_type.accumulator().size_bytes() as u64,
-            structure_bytes: u64::from(self.offset_reads) * (rows + 1) * offset_bytes + plan_bytes,
-        }
-    }
 }
 
 /// Columns of a line of 128 bytes: neighbouring rows that are shorter share lines.

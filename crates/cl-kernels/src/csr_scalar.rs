@@ -1,10 +1,11 @@
 //! `csr_scalar`: one work-item a row (`cl/spmv/csr_scalar.cl`).
 
-use crate::algorithm_spec::{KernelSpec, Planned, Storage, StorageFormat, TEST_GROUP_SIZE, Trial};
+use crate::algorithm_spec::{KernelSpec, Planned, TEST_GROUP_SIZE, Trial};
 use crate::arguments::arguments;
 use crate::cost::{CostModel, rows_by_items};
 use crate::fit::nearest;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
+use crate::storage::{Storage, StorageFormat};
 use crate::{AlgorithmSpec, Array, Fit, FittedParameters, NamedParameters, ParameterError, Scalar};
 
 /// Path of the source below `cl/`.

@@ -2,7 +2,7 @@
 
 use csr_core::{OffsetType, ValueType};
 
-use crate::algorithm_spec::{KernelSpec, Storage, StorageFormat, TEST_GROUP_SIZE};
+use crate::algorithm_spec::{KernelSpec, TEST_GROUP_SIZE};
 use crate::arguments::arguments;
 use crate::cost::{Cost, CostQuestion, WITH_PLAN};
 use crate::csr_tiles_plan::{self as plan, CsrTilesPlan};
@@ -11,6 +11,7 @@ use crate::parameters::{
     GROUP_SIZES, check_between, check_group_size, check_registers, parameters,
 };
 use crate::shipped::list::List;
+use crate::storage::{Storage, StorageFormat};
 use crate::value_coding::{self, check_coded};
 use crate::{
     Accumulate, AlgorithmSpec, Array, Fit, FittedParameters, KernelKey, ParameterError, Scalar,

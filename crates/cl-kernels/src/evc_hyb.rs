@@ -2,12 +2,13 @@
 
 use csr_core::{OffsetType, ValueType};
 
-use crate::algorithm_spec::{KernelSpec, Storage, StorageFormat, TEST_GROUP_SIZE, TEST_TILE};
+use crate::algorithm_spec::{KernelSpec, TEST_GROUP_SIZE, TEST_TILE};
 use crate::arguments::arguments;
 use crate::evc_hyb_plan::{self as plan, EvcHybPlan, FEATURE_RENUMBER};
 use crate::fit::nearest;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
 use crate::shipped::list::{Extent, List};
+use crate::storage::{Storage, StorageFormat};
 use crate::{
     Accumulate, AlgorithmSpec, Array, DeviceType, Fit, FittedParameters, KernelKey, ParameterError,
     Parameters, Scalar, Variant,

@@ -1,10 +1,11 @@
 //! `hyb`: ELL for what most rows have, entries for the rest (`cl/spmv/hyb.cl`; Bell and Garland 2009).
 
-use crate::algorithm_spec::{KernelSpec, Planned, Storage, StorageFormat, other_values};
+use crate::algorithm_spec::{KernelSpec, Planned, other_values};
 use crate::arguments::arguments;
 use crate::fit::nearest;
 use crate::hyb_plan::{HybPlan, PlanArguments, SOURCE as PLAN_SOURCE, ValuesArguments};
 use crate::parameters::{GROUP_SIZES, check_between, check_group_size, parameters};
+use crate::storage::{Storage, StorageFormat};
 use crate::{AlgorithmSpec, Array, Fit, FittedParameters, ParameterError, Scalar};
 
 /// Path of the source below `cl/`.

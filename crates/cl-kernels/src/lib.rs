@@ -30,6 +30,7 @@ mod rules;
 mod select;
 mod shipped;
 mod source;
+mod storage;
 mod table_error;
 mod table_text;
 mod tables;
@@ -104,8 +105,8 @@ pub mod value_coding;
 pub use accumulate::Accumulate;
 pub use algorithm::Algorithm;
 pub use algorithm_spec::{
-    AlgorithmSpec, ByMeanRow, CheckParameters, KernelSpec, Limits, Planned, Storage, StorageFormat,
-    TEST_LIMITS, TestSet, Trial, ValueByMeanRow,
+    AlgorithmSpec, ByMeanRow, CheckParameters, KernelSpec, Limits, Planned, TEST_LIMITS, TestSet,
+    Trial, ValueByMeanRow,
 };
 pub use arguments::{Argument, ArgumentKind, ArgumentSink, Array, KernelArguments, Scalar};
 pub use choice::Choice;
@@ -127,6 +128,7 @@ pub use rules::{Comparison, Condition, Rule, Rules, Side};
 pub use select::{select, select_saying_how, select_where};
 pub use shipped::{Extent, specialisations};
 pub use source::{SourceError, kernel_source};
+pub use storage::{Storage, StorageFormat};
 pub use table_error::TableError;
 pub use table_text::parse_device_table;
 pub use tables::Tables;

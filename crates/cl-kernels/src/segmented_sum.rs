@@ -1,10 +1,11 @@
 //! `segmented_sum`: equal nonzeros an item, rows put together afterwards (`cl/spmv/segmented_sum.cl`;
 //! Liu and Vinter 2015).
 
-use crate::algorithm_spec::{KernelSpec, Storage, StorageFormat, TEST_TILE, Trial};
+use crate::algorithm_spec::{KernelSpec, TEST_TILE, Trial};
 use crate::arguments::arguments;
 use crate::fit::nearest;
 use crate::parameters::parameters;
+use crate::storage::{Storage, StorageFormat};
 use crate::{
     Accumulate, AlgorithmSpec, Array, DeviceType, Fit, FittedParameters, ParameterError, Scalar,
     Variant,

@@ -1,8 +1,9 @@
 //! `sell`: sliced ELL for CPU devices, a copy of the matrix with fewer bytes (`cl/spmv/sell.cl`).
 
-use crate::algorithm_spec::{KernelSpec, Planned, Storage, StorageFormat, other_values};
+use crate::algorithm_spec::{KernelSpec, Planned, other_values};
 use crate::arguments::arguments;
 use crate::parameters::{check_between, parameters};
+use crate::storage::{Storage, StorageFormat};
 use crate::value_coding::check_coded;
 use crate::{AlgorithmSpec, Array, Fit, FittedParameters, ParameterError, Scalar};
 

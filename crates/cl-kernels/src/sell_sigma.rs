@@ -2,7 +2,7 @@
 
 use csr_core::{OffsetType, ValueCoding, ValueType};
 
-use crate::algorithm_spec::{KernelSpec, Storage, StorageFormat, TEST_GROUP_SIZE};
+use crate::algorithm_spec::{KernelSpec, TEST_GROUP_SIZE};
 use crate::arguments::arguments;
 use crate::cost::{Cost, CostModel, CostQuestion, WITH_PLAN, smooth_max};
 use crate::fit::nearest;
@@ -11,6 +11,7 @@ use crate::parameters::{
 };
 use crate::sell_sigma_plan::{self as plan, SellSigmaPlan};
 use crate::shipped::list::List;
+use crate::storage::{Storage, StorageFormat};
 use crate::value_coding::{self, check_coded};
 use crate::{
     Accumulate, AlgorithmSpec, Array, Fit, FittedParameters, KernelKey, NamedParameters,
