@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::{Algorithm, Estimate, ParameterList, Variant};
+use crate::{Algorithm, ParameterList, Variant};
 
 /// An algorithm and why it was chosen.
 ///
@@ -25,17 +25,6 @@ impl Choice {
     pub fn by_name(algorithm: Algorithm) -> Self {
         let reason = "asked for by name".to_owned();
         Choice { algorithm, variant: None, parameters: Vec::new(), reason }
-    }
-
-    /// What was estimated.
-    pub fn of_estimate(estimate: &Estimate, reason: String) -> Self {
-        let entries = estimate.parameters.entries().iter();
-        Choice {
-            algorithm: estimate.algorithm,
-            variant: None,
-            parameters: entries.map(|(name, value)| ((*name).to_owned(), *value)).collect(),
-            reason,
-        }
     }
 
     /// Whether another runs the same; reasons may differ.

@@ -26,6 +26,19 @@ impl std::fmt::Display for Estimate {
     }
 }
 
+impl Choice {
+    /// What was estimated.
+    pub fn of_estimate(estimate: &Estimate, reason: String) -> Self {
+        let entries = estimate.parameters.entries().iter();
+        Choice {
+            algorithm: estimate.algorithm,
+            variant: None,
+            parameters: entries.map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+            reason,
+        }
+    }
+}
+
 /// The estimates of all candidates that may be chosen, the least first: for a matrix that stores `value_type` on a device
 /// of which tables have the numbers of the cost model. None where they have none.
 pub fn estimates(
