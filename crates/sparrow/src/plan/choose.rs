@@ -9,7 +9,7 @@ use cl_runtime::spmv::Planning;
 use csr_core::ValueCoding;
 
 use super::PlanOptions;
-use super::measure::are_enough;
+use super::measure::{Contender, are_enough};
 
 /// Candidates that are timed, at most: more would have too few products each.
 const MOST_TIMED: usize = 4;
@@ -45,16 +45,6 @@ fn as_it_is_on_cpus(compute_units: u32, shape: &MatrixShape) -> Vec<Algorithm> {
 
 /// Nonzeros of a row, in the mean, with which one by one may be as fast as several at once.
 const MOST_OF_SCALAR_ROWS: f64 = 9.0;
-
-/// What may run, with what it should cost where that is known.
-#[derive(Debug)]
-pub(super) struct Contender {
-    pub(super) choice: Choice,
-    /// Nanoseconds of its set-up, as estimated; 0 where nothing is known.
-    pub(super) setup_ns: f64,
-    /// Nanoseconds of a product that it promises, where it is timed only if that is clearly less than the others take.
-    pub(super) promised_ns: Option<f64>,
-}
 
 /// Whether nothing hinders an algorithm on the device, where the plan shall be computed.
 fn may_run<'a>(fit: &'a Fit<'a>, options: &'a PlanOptions) -> impl Fn(Algorithm) -> bool + 'a {

@@ -5,12 +5,11 @@
 
 use std::time::Instant;
 
-use cl_kernels::{DeviceType, Products};
+use cl_kernels::{Choice, DeviceType, Products};
 use cl_runtime::spmv::Workspace;
 use cl_runtime::{After, AnyArray, AnyMatrix, Queue};
 use csr_core::{Number, ValueType};
 
-use super::choose::Contender;
 use super::{AnyCoefficient, AnyPlan, AnyProduct, PlanOptions};
 use crate::Result;
 
@@ -182,6 +181,16 @@ impl Entrant {
     }
 }
 
+/// What may run, with what it should cost where that is known.
+#[derive(Debug)]
+pub(super) struct Contender {
+    pub(super) choice: Choice,
+    /// Nanoseconds of its set-up, as estimated; 0 where nothing is known.
+    pub(super) setup_ns: f64,
+    /// Nanoseconds of a product that it promises, where it is timed only if that is clearly less than the others take.
+    pub(super) promised_ns: Option<f64>,
+}
+
 /// Whether so many products are enough to time so many plans.
 pub(super) fn are_enough(products: u32, plans: usize) -> bool {
     products / plans.max(1) as u32 > ROUNDS
@@ -311,7 +320,7 @@ fn clearly_least(costs: &[f64]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use cl_kernels::{Algorithm, Choice};
+    use cl_kernels::Algorithm;
 
     use super::*;
 
