@@ -11,7 +11,7 @@ use sparrow::{AnyBatch, ColumnWidth, Queue, ValueType, counted};
 use crate::errors::{Failure, Result, detached};
 use crate::host_array::elements;
 use crate::numpy;
-use crate::rows::{Rows, values};
+use crate::rows::{Rows, Triple, values};
 
 /// What a batch is made of.
 pub(crate) enum Parts {
@@ -55,7 +55,7 @@ impl Parts {
     }
 
     fn of_pattern(
-        (data, indices, indptr): crate::construct::Triple<'_, '_>,
+        (data, indices, indptr): Triple<'_, '_>,
         shape: Option<(usize, usize)>,
         value_type: Option<ValueType>,
     ) -> Result<Self> {

@@ -11,7 +11,7 @@ use crate::dtype::{self, Kind};
 use crate::errors::{Failure, Result, detached};
 use crate::home::Home;
 use crate::inner::Inner;
-use crate::rows::{Rows, check_offsets, dimensions};
+use crate::rows::{Rows, Triple, check_offsets, dimensions};
 
 /// What a matrix is made of, besides its arrays.
 pub(crate) struct Wishes {
@@ -77,10 +77,6 @@ pub(crate) fn matrix(
     }
     on_host(py, home(py, device, queue)?, &rows)
 }
-
-/// data, indices, indptr.
-pub(crate) type Triple<'a, 'py> =
-    (&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>);
 
 /// From arrays in the host's memory, which are checked and copied.
 fn on_host(py: Python<'_>, home: Arc<Home>, rows: &Rows) -> Result<Arc<Inner>> {

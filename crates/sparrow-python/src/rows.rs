@@ -7,12 +7,15 @@ use pyo3::prelude::*;
 use sparrow::host::check_narrowing;
 use sparrow::{AnyPatternView, Offset, PatternView, ValueType, counted};
 
-use crate::construct::Triple;
 use crate::dtype::Kind;
 use crate::errors::{Failure, Result};
 use crate::host_array::{HostArray, elements};
 use crate::numpy;
 use crate::options::counts;
+
+/// data, indices, indptr.
+pub(crate) type Triple<'a, 'py> =
+    (&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>);
 
 /// A matrix of arrays that are pinned.
 pub(crate) struct Rows {
