@@ -10,7 +10,7 @@ use sparrow::{AnyBatch, ColumnWidth, Queue, ValueType, counted};
 
 use crate::errors::{Failure, Result, detached};
 use crate::host_array::elements;
-use crate::numpy;
+use crate::numpy_module;
 use crate::rows::{Rows, Triple, values};
 
 /// What a batch is made of.
@@ -87,7 +87,7 @@ impl Parts {
                 format!("an array of the shape {shape:?} is no batch: (problems, rows, cols) is");
             return Err(Failure::value(text));
         };
-        let numpy = numpy::module(py)?;
+        let numpy = numpy_module::module(py)?;
         // Every place where one of the problems is not 0.
         let places = numpy.call_method1("any", (dense.call_method1("__ne__", (0,))?, 0))?;
         let found = numpy.call_method1("nonzero", (&places,))?;

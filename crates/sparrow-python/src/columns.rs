@@ -18,6 +18,7 @@ use crate::host_array::HostArray;
 use crate::host_memory::{Span, through};
 use crate::inner::{Inner, VectorPlan};
 use crate::numpy;
+use crate::numpy_module;
 
 /// alpha, B's shape, beta, C's shape.
 type Scaled = (Number, DenseShape, Number, DenseShape);
@@ -77,7 +78,8 @@ pub(crate) fn on_host<'py>(
     HostArray::converted(object, "B", accumulator)?;
     let by_columns = |array: &Bound<'py, PyAny>| -> Result<Bound<'py, PyAny>> {
         let wanted = crate::dtype::numpy_type(py, accumulator)?;
-        Ok(numpy::module(py)?.call_method1(intern!(py, "asfortranarray"), (array, wanted))?)
+        Ok(numpy_module::module(py)?
+            .call_method1(intern!(py, "asfortranarray"), (array, wanted))?)
     };
     let b = HostArray::of(&by_columns(object)?, "B")?;
     let columns = b.shape()[1];
@@ -121,7 +123,7 @@ pub(crate) fn on_host<'py>(
         })
     })?;
     if !of_c.is(&out) {
-        numpy::module(py)?.call_method1(intern!(py, "copyto"), (&out, of_c))?;
+        numpy_module::module(py)?.call_method1(intern!(py, "copyto"), (&out, of_c))?;
     }
     Ok(out)
 }

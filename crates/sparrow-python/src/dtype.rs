@@ -7,7 +7,7 @@ use pyo3::sync::PyOnceLock;
 use sparrow::ValueType;
 
 use crate::errors::{Failure, Result};
-use crate::numpy;
+use crate::numpy_module;
 
 /// What an array's elements are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub(crate) fn numpy_type<'py>(
             }
             other => name(other).into_pyobject(py).map_err(PyErr::from)?.into_any(),
         };
-        Ok(numpy::module(py)?.call_method1("dtype", (named,))?.unbind())
+        Ok(numpy_module::module(py)?.call_method1("dtype", (named,))?.unbind())
     };
     Ok(FOUND[index].get_or_try_init(py, make)?.bind(py))
 }
@@ -146,7 +146,7 @@ pub(crate) fn asked(dtype: &Bound<'_, PyAny>) -> Result<ValueType> {
             return Ok(value_type);
         }
     }
-    let dtype = numpy::module(dtype.py())?.call_method1("dtype", (dtype,))?;
+    let dtype = numpy_module::module(dtype.py())?.call_method1("dtype", (dtype,))?;
     match of_numpy(&dtype)? {
         Some(Kind::Value(value_type)) => Ok(value_type),
         _ => Err(refuse(&dtype.str()?.to_string_lossy())),

@@ -13,6 +13,7 @@ use sparrow::{DenseShape, Layout, ValueType};
 use crate::dtype::{Kind, name};
 use crate::errors::{Failure, Result};
 use crate::numpy;
+use crate::numpy_module;
 
 /// An array's memory, held.
 pub(crate) struct HostArray {
@@ -59,7 +60,7 @@ impl HostArray {
                     let text = format!("{what} is no array of numbers, but {found}: {no_buffer}");
                     return Err(Failure::type_of(text));
                 }
-                let made = numpy::module(py)?.call_method1("asarray", (object,))?;
+                let made = numpy_module::module(py)?.call_method1("asarray", (object,))?;
                 let Ok(buffer) = PyUntypedBuffer::get(&made) else {
                     return Err(refuse(&made.getattr(intern!(py, "dtype"))?.str()?.to_string()));
                 };

@@ -33,6 +33,7 @@ mod loader;
 mod matrix;
 mod multiply;
 mod numpy;
+mod numpy_module;
 mod options;
 mod plan;
 mod pool;

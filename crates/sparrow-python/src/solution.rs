@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use sparrow::{Outcome, Solution as Solved, counted};
 
 use crate::errors::Result;
-use crate::numpy;
+use crate::numpy_module;
 
 /// What came of a solve.
 ///
@@ -70,7 +70,7 @@ impl Solution {
     ///     ``iterations + 1`` elements of float64.
     #[getter]
     fn history<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        Ok(numpy::module(py)?.call_method1("array", (self.history.clone(), "float64"))?)
+        Ok(numpy_module::module(py)?.call_method1("array", (self.history.clone(), "float64"))?)
     }
 
     fn __repr__(&self) -> String {

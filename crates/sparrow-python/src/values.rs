@@ -8,7 +8,7 @@ use sparrow::{AnyArray, ElementType};
 use crate::dtype;
 use crate::errors::{Result, detached};
 use crate::inner::Inner;
-use crate::numpy;
+use crate::numpy_module;
 use crate::rows::values;
 
 /// Overwrites the values by those of an array of numpy's.
@@ -56,7 +56,7 @@ pub(crate) fn to_scipy<'py>(py: Python<'py>, inner: &Arc<Inner>) -> Result<Bound
 
 /// Elements as an array of numpy's; indices as signed ones, as scipy has them.
 fn array<'py>(py: Python<'py>, element: ElementType, bytes: &[u8]) -> Result<Bound<'py, PyAny>> {
-    let numpy = numpy::module(py)?;
+    let numpy = numpy_module::module(py)?;
     let dtype = match element {
         ElementType::Value(value_type) => dtype::numpy_type(py, value_type)?.clone(),
         ElementType::U64 => numpy.getattr("int64")?,
