@@ -31,6 +31,7 @@ mod host_product;
 mod inner;
 mod loader;
 mod matrix;
+mod matrix_methods;
 mod multiply;
 mod numpy;
 mod numpy_module;
