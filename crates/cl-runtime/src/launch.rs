@@ -1,20 +1,14 @@
-//! Setting a kernel's arguments by name and enqueueing it.
+//! Enqueueing a kernel with its arguments.
 
-use cl_kernels::{ArgumentSink, Array, KernelArguments, Scalar};
+use cl_kernels::KernelArguments;
 
+use crate::arguments::set_arguments;
 use crate::device::name_of;
-use crate::raw::{Kernel, Memory, SvmAllocation};
-use crate::recording::Recorder;
+use crate::raw::{Kernel, Memory};
+use crate::recorder::Recorder;
 use crate::{Error, Event, Program, Queue, Result};
 
-/// How many items a launch has.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Size {
-    /// Work-groups; with none, nothing is launched.
-    pub(crate) groups: usize,
-    /// Items of each.
-    pub(crate) group_size: usize,
-}
+pub(crate) use crate::size::Size;
 
 /// What a launch comes after, and whether an event is made for it.
 #[derive(Clone, Copy, Debug)]
@@ -178,66 +172,5 @@ impl<'a> LaunchSequence<'a> {
             unsafe { launch_after(self.queue, &mut self.kernels[at].1, arguments, size, &[])? };
         self.queue.settle_blocking(&event)?;
         Ok(event)
-    }
-}
-
-/// Sets all arguments; the shared virtual memory among them.
-pub(crate) fn set_arguments<'a, A: KernelArguments<&'a Memory>>(
-    kernel: &mut Kernel,
-    arguments: &A,
-) -> Result<Vec<&'a SvmAllocation>> {
-    let mut setter = Setter { kernel, next: 0, shared: Vec::new() };
-    arguments.visit(&mut setter)?;
-    Ok(setter.shared)
-}
-
-/// Sets arguments one after another, in the order the kernel's struct declares them.
-struct Setter<'k, 'a> {
-    kernel: &'k mut Kernel,
-    next: u32,
-    shared: Vec<&'a SvmAllocation>,
-}
-
-impl Setter<'_, '_> {
-    fn value<T: bytemuck::Pod>(&mut self, value: &T) -> Result<()> {
-        self.kernel.set_value(self.next, value)?;
-        self.next += 1;
-        Ok(())
-    }
-}
-
-impl<'a> ArgumentSink<&'a Memory> for Setter<'_, 'a> {
-    type Error = crate::Error;
-
-    fn uint(&mut self, value: u32) -> Result<()> {
-        self.value(&value)
-    }
-
-    fn ulong(&mut self, value: u64) -> Result<()> {
-        self.value(&value)
-    }
-
-    fn ulong16(&mut self, value: &[u64; 16]) -> Result<()> {
-        self.value(value)
-    }
-
-    fn array(&mut self, array: &Array<&'a Memory>) -> Result<()> {
-        match array.memory {
-            Some(memory) => self.kernel.set_memory(self.next, memory)?,
-            None => self.kernel.set_no_memory(self.next)?,
-        }
-        self.next += 1;
-        if let Some(Memory::Svm(allocation)) = array.memory {
-            self.shared.push(allocation);
-        }
-        self.value(&array.start)
-    }
-
-    fn scalar(&mut self, scalar: &Scalar<&'a Memory>) -> Result<()> {
-        match scalar {
-            Scalar::F32(value) => self.value(value),
-            Scalar::F64(value) => self.value(value),
-            Scalar::Device(array) => self.array(array),
-        }
     }
 }

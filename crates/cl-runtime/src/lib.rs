@@ -7,6 +7,7 @@
 //! `_blocking`.
 
 mod arena;
+mod arguments;
 mod array;
 pub mod batched;
 mod compiler;
@@ -32,11 +33,13 @@ mod program;
 mod queue;
 mod rates;
 pub mod raw;
+mod recorder;
 mod recording;
 mod row_lengths;
 mod row_offsets;
 mod scan;
 mod scratch;
+mod size;
 pub mod solver;
 mod sort;
 pub mod spgemm;
@@ -72,7 +75,8 @@ pub use program::{BinaryCache, Program};
 pub use program::{Broken, break_kernels};
 pub use queue::{Event, InOrder, Queue};
 pub use rates::Rates;
-pub use recording::{Recorder, Recording, Replay};
+pub use recorder::Recorder;
+pub use recording::{Recording, Replay};
 pub use row_offsets::RowOffsets;
 pub use scan::Scan;
 pub use sort::{KeyType, Keyed};

@@ -2,8 +2,8 @@
 
 use cl_kernels::DeviceType;
 
-use super::Noting;
 use crate::raw::{CommandBuffer, CommandBufferSupport, Kernel};
+use crate::recorder::Noting;
 use crate::{Error, Queue, Result};
 
 /// How a recording is replayed. What comes out is the same, bit for bit.

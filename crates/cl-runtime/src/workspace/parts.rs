@@ -5,7 +5,7 @@ use cl_kernels::KernelArguments;
 use super::{Sequence, Workspace};
 use crate::launch::{After, Size, launch, launch_after};
 use crate::raw::{Kernel, Memory};
-use crate::recording::Recorder;
+use crate::recorder::Recorder;
 use crate::{DeviceArray, Event, Queue, Result};
 
 /// What one launch may use.

@@ -4,7 +4,7 @@ use opencl3::types::cl_event;
 
 use super::Parts;
 use crate::raw::{CommandBuffer, Kernel, Memory};
-use crate::recording::Noting;
+use crate::recorder::Noting;
 use crate::{Error, Event, Result};
 
 /// What was noted, and the command buffer that runs all of it where there is one.

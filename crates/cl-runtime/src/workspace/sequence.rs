@@ -6,7 +6,7 @@ use cl_kernels::KernelArguments;
 use super::Parts;
 use crate::launch::{After, Size, launch, launch_after, launch_next};
 use crate::raw::{Kernel, Memory};
-use crate::recording::Recorder;
+use crate::recorder::Recorder;
 use crate::{Event, Queue, Result};
 
 /// Kernels of one launch, each after the one before. In an in-order queue that has nothing else to wait for its order is
