@@ -2,7 +2,7 @@
 
 use csr_core::{CsrView, Offset, PatternView, Value};
 
-use crate::host_pattern::OnHost;
+use crate::on_host::OnHost;
 use crate::{AnyMatrix, Error, Queue, Result};
 
 /// The three arrays of a matrix for the host to read. Mapped memory is unmapped when this is dropped.

@@ -27,6 +27,7 @@ mod last_cache;
 mod launch;
 mod level_rates;
 mod matrix;
+mod on_host;
 mod overlap;
 mod plan_workspace;
 mod program;

@@ -4,8 +4,8 @@ use cl_kernels::row_lengths::{Arguments, RowLengthsKernel, SOURCE, WORDS};
 use cl_kernels::{Accumulate, DeviceTraits, DeviceType, KernelKey};
 use csr_core::{RowLengths, ValueType, for_offset_type};
 
-use crate::host_pattern::OnHost;
 use crate::launch::{Size, launch_next};
+use crate::on_host::OnHost;
 use crate::{AnyArray, DeviceArray, Error, Queue, Result};
 
 /// Whether the host does what takes one pass over a number a row: the device is the same processor and has the same

@@ -16,10 +16,8 @@ const ROOMS: &[(&str, &str)] = &[
     ("crates/cl-runtime/src/convert/", "launches on arrays that it has checked"),
     ("crates/cl-runtime/src/dense_matrix.rs", "launches on arrays that it has checked"),
     ("crates/cl-runtime/src/empty_launch.rs", "launches on an array of its own"),
-    (
-        "crates/cl-runtime/src/host_pattern.rs",
-        "maps a pattern, which nobody writes; of other arrays its caller promises that",
-    ),
+    ("crates/cl-runtime/src/host_pattern.rs", "maps a pattern, which nobody writes"),
+    ("crates/cl-runtime/src/on_host.rs", "maps arrays that its caller promises nobody writes"),
     ("crates/cl-runtime/src/host_array.rs", "memory of the application's"),
     (
         "crates/cl-runtime/src/row_lengths.rs",

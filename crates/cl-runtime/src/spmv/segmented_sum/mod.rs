@@ -15,8 +15,8 @@ use cl_kernels::{Algorithm, Checked, KernelKey, Variant};
 use super::{
     BindRequest, Bound, Operands, Specialisation, Spmv, Stages, Workspace, accumulator_words,
 };
-use crate::host_pattern::OnHost;
 use crate::launch::{After, Size};
+use crate::on_host::OnHost;
 use crate::raw::{Memory, copied_bytes};
 use crate::workspace::OwnerId;
 use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};

@@ -6,8 +6,8 @@ use cl_kernels::Variant;
 use csr_core::Accumulator;
 
 use super::SegmentedSum;
-use crate::host_pattern::OnHost;
 use crate::launch::After;
+use crate::on_host::OnHost;
 use crate::spmv::{Operands, Workspace};
 use crate::{Error, Event, Queue, Result};
 
