@@ -7,7 +7,7 @@ use cl3::info_type::InfoType;
 use opencl3::memory as cl;
 use opencl3::types::{cl_buffer_region, cl_context, cl_mem};
 
-use super::origin::parent_of;
+use super::buffer_info::parent_of;
 use super::{ContextHandle, MemHandle, SvmAllocation, check, make};
 use crate::{Error, Result};
 

@@ -8,6 +8,7 @@
 #![expect(unsafe_code, reason = "OpenCL is a C interface; every call states why it is sound")]
 
 mod buffer;
+mod buffer_info;
 mod command_buffer;
 mod copied;
 mod device;

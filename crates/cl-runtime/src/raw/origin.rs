@@ -1,12 +1,10 @@
 //! Which bytes of which allocation memory is, whatever handle it goes by.
 
-use std::ffi::c_void;
-
 use cl3::info_type::InfoType;
 use opencl3::memory as cl;
-use opencl3::types::cl_mem;
 
-use super::{Memory, check};
+use super::Memory;
+use super::buffer_info::{info, parent_of};
 use crate::Result;
 
 /// Where memory begins: in the buffer that it is a part of, and in the host's memory where it is known to lie there.
@@ -66,19 +64,4 @@ impl Memory {
         };
         Ok(Origin { object: whole.addr(), offset, address })
     }
-}
-
-/// The buffer that a sub-buffer is a part of.
-pub(super) fn parent_of(buffer: cl_mem) -> Result<Option<cl_mem>> {
-    Ok(match info(buffer, cl::CL_MEM_ASSOCIATED_MEMOBJECT)? {
-        InfoType::Ptr(0) => None,
-        InfoType::Ptr(address) => {
-            Some(std::ptr::with_exposed_provenance_mut::<c_void>(address.cast_unsigned()))
-        }
-        _ => None,
-    })
-}
-
-fn info(buffer: cl_mem, parameter: u32) -> Result<InfoType> {
-    check("clGetMemObjectInfo", cl::get_mem_object_info(buffer, parameter))
 }

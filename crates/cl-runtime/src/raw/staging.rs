@@ -6,7 +6,7 @@
 use opencl3::memory as cl;
 use opencl3::types::cl_mem;
 
-use super::origin::parent_of;
+use super::buffer_info::parent_of;
 use super::{MemHandle, Memory, MemoryFlags, QueueHandle, check};
 use crate::Result;
 
