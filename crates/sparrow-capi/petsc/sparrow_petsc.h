@@ -90,6 +90,8 @@ PETSC_INTERN PetscErrorCode SparrowVectorOnHost(Vec, SparrowAccess);
 PETSC_INTERN PetscErrorCode SparrowVectorLeaveArray(Vec);
 /* PETSc's own operations on a VECSPARROW, which work on its array. */
 PETSC_INTERN VecOps SparrowVectorPlain(Vec);
+/* Makes it one of PETSc's plain vectors with a place on the device: the operations that this needs are ours from now on. */
+PETSC_INTERN PetscErrorCode SparrowVectorBegin(Vec, PetscBool is_distributed);
 /* Replaces operations by our own. */
 PETSC_INTERN PetscErrorCode SparrowVectorSetArrayOps(VecOps);
 PETSC_INTERN PetscErrorCode SparrowVectorSetElementwiseOps(VecOps);

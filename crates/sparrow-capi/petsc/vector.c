@@ -234,8 +234,7 @@ static PetscErrorCode VecDuplicate_Sparrow(Vec v, Vec *out)
   PetscFunctionReturn(0);
 }
 
-/* Makes one of PETSc's plain vectors ours. */
-static PetscErrorCode SparrowVectorTurn(Vec v, PetscBool is_distributed)
+PetscErrorCode SparrowVectorBegin(Vec v, PetscBool is_distributed)
 {
   PetscFunctionBegin;
   /* What had PETSc's type before is nothing now, by VecSetType(), and would pass for it. */
@@ -246,35 +245,5 @@ static PetscErrorCode SparrowVectorTurn(Vec v, PetscBool is_distributed)
   v->ops->destroy   = VecDestroy_Sparrow;
   v->ops->duplicate = VecDuplicate_Sparrow;
   v->ops->swap      = VecSwap_Sparrow;
-  PetscCall(SparrowVectorSetArrayOps(v->ops));
-  PetscCall(SparrowVectorSetElementwiseOps(v->ops));
-  PetscCall(SparrowVectorSetSums(v->ops, is_distributed));
-  v->offloadmask = PETSC_OFFLOAD_CPU;
-  v->petscnative = PETSC_FALSE; /* its array is to be asked for */
-  PetscCall(PetscObjectChangeTypeName((PetscObject)v, is_distributed ? VECMPISPARROW : VECSEQSPARROW));
-  PetscFunctionReturn(0);
-}
-
-PetscErrorCode VecCreate_SeqSparrow(Vec v)
-{
-  PetscFunctionBegin;
-  PetscCall(SparrowVectorTurn(v, PETSC_FALSE));
-  PetscFunctionReturn(0);
-}
-
-PetscErrorCode VecCreate_MPISparrow(Vec v)
-{
-  PetscFunctionBegin;
-  PetscCall(SparrowVectorTurn(v, PETSC_TRUE));
-  PetscFunctionReturn(0);
-}
-
-PetscErrorCode VecCreate_Sparrow(Vec v)
-{
-  PetscMPIInt size;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)v), &size));
-  PetscCall(VecSetType(v, size == 1 ? VECSEQSPARROW : VECMPISPARROW));
   PetscFunctionReturn(0);
 }
