@@ -1,7 +1,7 @@
 //! y = alpha A x + beta y on the device: one file an algorithm, behind one trait.
 
 mod bind;
-mod coded_program;
+mod coded_spmv;
 mod copied_values;
 mod csr_adaptive;
 mod csr_adaptive_plan;

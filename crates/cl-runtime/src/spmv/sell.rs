@@ -6,29 +6,19 @@ use cl_kernels::sell::{
     Arguments, FEATURE_NARROW_COLUMNS, FEATURE_STRIPS, SOURCE, Sell as Parameters, VALUES_SOURCE,
     ValuesArguments,
 };
-use cl_kernels::{Accumulate, Algorithm, Checked, KernelKey};
+use cl_kernels::{Accumulate, Algorithm, Array, Checked, KernelKey};
 use csr_core::plan::sell::{SellChunk, SellLayout, SellRules};
 use csr_core::{AnyPatternView, Offset, OffsetType, ValueCoding, for_pattern, for_value_type};
 
-use super::coded_program::CodedProgram;
+use super::coded_spmv::{CodedProgram, CodedSpmv, CopyLayout};
 use super::copied_values::moving_key;
 use super::value_coding::{FoundCoding, narrow};
-use super::{
-    BindRequest, Bound, CopiedValues, Operands, Planning, Specialisation, Spmv, ValueOrder,
-    Workspace,
-};
-use crate::launch::{After, LaunchSequence, Size};
+use super::{BindRequest, Bound, CopiedValues, Operands, Planning, Specialisation, ValueOrder};
+use crate::launch::{LaunchSequence, Size};
 use crate::raw::Memory;
 use crate::row_lengths::is_for_the_host;
+use crate::workspace::{Direction, Parts};
 use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Event, Queue, Result};
-
-/// `sell`, ready to launch: a copy of the matrix in slices.
-#[derive(Debug)]
-struct Sell {
-    product: CodedProgram,
-    pattern: DeviceSell,
-    values: CopiedValues,
-}
 
 /// A pattern in slices, in device memory.
 #[derive(Debug)]
@@ -152,6 +142,42 @@ impl ValueOrder for DeviceSell {
     }
 }
 
+#[expect(unsafe_code, reason = "implements an unsafe method")]
+impl CopyLayout for DeviceSell {
+    const ALGORITHM: Algorithm = Algorithm::Sell;
+
+    fn size_bytes(&self) -> usize {
+        self.chunks.size_bytes() + self.words.size_bytes() + self.nonzero_order.size_bytes()
+    }
+
+    fn workspace_words(&self, _: &KernelKey) -> usize {
+        0
+    }
+
+    unsafe fn launch(
+        &self,
+        mut parts: Parts<'_>,
+        values: Array<&Memory>,
+        operands: &Operands<'_>,
+        _: Direction,
+    ) -> Result<Option<Event>> {
+        let arguments = Arguments {
+            rows: self.rows as u32,
+            chunks: self.chunks.argument(),
+            words: self.words.argument(),
+            values,
+            x: operands.x,
+            y: operands.y,
+            alpha: operands.alpha,
+            beta: operands.beta,
+        };
+        // An item is a group: what a core of a CPU takes at a time.
+        let size = Size { groups: self.items(), group_size: 1 };
+        // SAFETY: the caller's promise about x and y; the rest is this plan's own.
+        unsafe { parts.launch(0, &arguments, size) }
+    }
+}
+
 /// Makes something of the bytes of what stands for values, in the order of a layout.
 fn make_reordered<O: Offset, E: Pod + Send + Sync, T>(
     (layout, nonzero_order): (&SellLayout<'_, O>, &[u16]),
@@ -177,7 +203,7 @@ fn key_for<O: Offset>(layout: &SellLayout<'_, O>, key: KernelKey) -> KernelKey {
 pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
     let parameters = request.parameters::<Parameters>()?;
     let BindRequest { queue, matrix, .. } = *request;
-    let lay_out = |pattern: AnyPatternView<'_>| Sell::new_blocking(request, parameters, pattern);
+    let lay_out = |pattern: AnyPatternView<'_>| new_blocking(request, parameters, pattern);
     let spmv = match (request.planning, request.pattern) {
         (Planning::OnDevice, _) => {
             let rule = "it is laid out on the host";
@@ -189,127 +215,47 @@ pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
     Ok(Bound::new(spmv, *parameters))
 }
 
-impl Sell {
-    /// Builds the programs, lays out `pattern`, which is that of `matrix`, and reorders its values; `values_id`
-    /// says whose they are.
-    ///
-    /// # Errors
-    /// A device without the value type, a kernel that does not build, no memory for the copy.
-    fn new_blocking(
-        request: &BindRequest<'_>,
-        parameters: Checked<Parameters>,
-        pattern: AnyPatternView<'_>,
-    ) -> Result<Self> {
-        let BindRequest { queue, matrix, specialisation, values_id, prefetches, .. } = *request;
-        let context = queue.context();
-        context.check_value_type(specialisation.value_type)?;
-        let plain = Accumulate::Plain;
-        let (value_type, offset_type) = (matrix.value_type(), matrix.offset_type());
-        let values_key =
-            KernelKey::new(VALUES_SOURCE, value_type, offset_type, plain, false, &*parameters);
-        let rules = SellRules {
-            slice_rows: parameters.slice_rows,
-            chunks: parameters.chunks(context.device().traits().compute_units),
+/// Builds the programs, lays out `pattern`, which is that of `matrix`, and reorders its values; `values_id`
+/// says whose they are.
+///
+/// # Errors
+/// A device without the value type, a kernel that does not build, no memory for the copy.
+fn new_blocking(
+    request: &BindRequest<'_>,
+    parameters: Checked<Parameters>,
+    pattern: AnyPatternView<'_>,
+) -> Result<CodedSpmv<DeviceSell>> {
+    let BindRequest { queue, matrix, specialisation, values_id, prefetches, .. } = *request;
+    let context = queue.context();
+    context.check_value_type(specialisation.value_type)?;
+    let plain = Accumulate::Plain;
+    let (value_type, offset_type) = (matrix.value_type(), matrix.offset_type());
+    let values_key =
+        KernelKey::new(VALUES_SOURCE, value_type, offset_type, plain, false, &*parameters);
+    let rules = SellRules {
+        slice_rows: parameters.slice_rows,
+        chunks: parameters.chunks(context.device().traits().compute_units),
+    };
+    let by_host = is_reordered_by_host(queue, matrix);
+    // Entries of a dictionary are looked up one by one, which takes longer than whole values.
+    let found = request.found_coding_blocking(parameters.coded_values, false)?;
+    // The product reads no offsets.
+    let of_product = Specialisation { offset_type: OffsetType::U32, ..specialisation };
+    let key = of_product.key(SOURCE, &*parameters).prefetching(prefetches);
+    for_pattern!(pattern, pattern => {
+        // As if values were as they are: new ones may have to be, and sums are the same either way.
+        let layout = SellLayout::new(pattern, rules, value_type.size_bytes())?;
+        // Before memory is taken: a kernel that does not build is told first.
+        let key = key_for(&layout, key);
+        let program = CodedProgram::new(context, key, found.coding, &["sell"])?;
+        let (layout, values) = if by_host {
+            let of = (matrix, values_id);
+            DeviceSell::with_values_blocking(queue, of, &layout, values_key, found)?
+        } else {
+            let filled = DeviceSell::fill_blocking(queue, pattern.rows(), &layout, values_key)?;
+            let values = CopiedValues::new_blocking(queue, &filled, matrix, values_id, found)?;
+            (filled, values)
         };
-        let by_host = is_reordered_by_host(queue, matrix);
-        // Entries of a dictionary are looked up one by one, which takes longer than whole values.
-        let found = request.found_coding_blocking(parameters.coded_values, false)?;
-        // The product reads no offsets.
-        let of_product = Specialisation { offset_type: OffsetType::U32, ..specialisation };
-        let key = of_product.key(SOURCE, &*parameters).prefetching(prefetches);
-        for_pattern!(pattern, pattern => {
-            // As if values were as they are: new ones may have to be, and sums are the same either way.
-            let layout = SellLayout::new(pattern, rules, value_type.size_bytes())?;
-            // Before memory is taken: a kernel that does not build is told first.
-            let key = key_for(&layout, key);
-            let product = CodedProgram::new(context, key, found.coding, &["sell"])?;
-            let (pattern, values) = if by_host {
-                let of = (matrix, values_id);
-                DeviceSell::with_values_blocking(queue, of, &layout, values_key, found)?
-            } else {
-                let filled = DeviceSell::fill_blocking(queue, pattern.rows(), &layout, values_key)?;
-                let values = CopiedValues::new_blocking(queue, &filled, matrix, values_id, found)?;
-                (filled, values)
-            };
-            Ok(Sell { product, pattern, values })
-        })
-    }
-
-    /// What the kernel is given.
-    fn arguments<'a>(&'a self, operands: &Operands<'a>) -> Arguments<&'a Memory> {
-        Arguments {
-            rows: self.pattern.rows as u32,
-            chunks: self.pattern.chunks.argument(),
-            words: self.pattern.words.argument(),
-            values: self.values.array().argument(),
-            x: operands.x,
-            y: operands.y,
-            alpha: operands.alpha,
-            beta: operands.beta,
-        }
-    }
-
-    /// An item is a group: what a core of a CPU takes at a time.
-    fn size(&self) -> Size {
-        Size { groups: self.pattern.items(), group_size: 1 }
-    }
-}
-
-#[expect(unsafe_code, reason = "implements an unsafe method")]
-impl Spmv for Sell {
-    fn algorithm(&self) -> Algorithm {
-        Algorithm::Sell
-    }
-
-    fn key(&self) -> &KernelKey {
-        self.product.key()
-    }
-
-    fn plan_bytes(&self) -> usize {
-        let DeviceSell { chunks, words, nonzero_order, .. } = &self.pattern;
-        chunks.size_bytes()
-            + words.size_bytes()
-            + nonzero_order.size_bytes()
-            + self.values.size_bytes()
-    }
-
-    fn workspace_bytes(&self) -> usize {
-        0
-    }
-
-    fn is_repeatable(&self) -> bool {
-        true
-    }
-
-    fn copied_values(&self) -> Option<&CopiedValues> {
-        Some(&self.values)
-    }
-
-    fn update_values_blocking(
-        &mut self,
-        queue: &Queue,
-        matrix: &AnyMatrix,
-        values_id: u64,
-    ) -> Result<()> {
-        let Self { product, pattern, values } = self;
-        product.update_blocking(queue, values, pattern, (matrix, values_id))
-    }
-
-    fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
-        self.product.workspace_blocking(queue, 0)
-    }
-
-    unsafe fn launch(
-        &self,
-        queue: &Queue,
-        workspace: &mut Workspace,
-        operands: &Operands<'_>,
-        after: After<'_>,
-    ) -> Result<Option<Event>> {
-        self.product.renew(workspace)?;
-        // SAFETY: the caller's promise about x and y; the rest is this plan's own.
-        workspace.run(self.product.owner(), queue, after, |mut parts| unsafe {
-            parts.launch(0, &self.arguments(operands), self.size())
-        })
-    }
+        Ok(CodedSpmv { program, layout, values })
+    })
 }

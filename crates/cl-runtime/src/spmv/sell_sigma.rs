@@ -4,28 +4,20 @@ use cl_kernels::sell_sigma::{Arguments, SLICE_LANES, SOURCE, SellSigma as Parame
 use cl_kernels::sell_sigma_plan::{
     self, ColumnArguments, OrderArguments, ShapeArguments, SliceArguments, ValueArguments,
 };
-use cl_kernels::{Accumulate, Algorithm, Checked, KernelKey};
+use cl_kernels::{Accumulate, Algorithm, Array, Checked, KernelKey};
 use csr_core::OffsetType;
 
-use super::coded_program::CodedProgram;
+use super::coded_spmv::{CodedProgram, CodedSpmv, CopyLayout};
 use super::copied_values::moving_key;
 use super::partial_sums::PartialSums;
-use super::{BindRequest, Bound, CopiedValues, Operands, Spmv, ValueOrder, Workspace};
+use super::{BindRequest, Bound, CopiedValues, Operands, ValueOrder};
 use crate::arena::{Arena, bytes_of};
-use crate::launch::{After, LaunchSequence, Size};
+use crate::launch::{LaunchSequence, Size};
 use crate::raw::Memory;
 use crate::scan::Scan;
 use crate::scratch::for_a_kernel_to_write;
-use crate::workspace::Direction;
+use crate::workspace::{Direction, Parts};
 use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Queue, Result};
-
-/// `sell_sigma`, ready to launch: a copy of the matrix in sorted slices.
-#[derive(Debug)]
-struct SellSigma {
-    product: CodedProgram,
-    slices: Slices,
-    values: CopiedValues,
-}
 
 /// A pattern in slices, in device memory.
 #[derive(Debug)]
@@ -175,10 +167,6 @@ impl Slices {
         Ok(made)
     }
 
-    fn size_bytes(&self) -> usize {
-        self.layout.size_bytes()
-    }
-
     /// Where in the layout an array begins, in 32-bit words.
     fn offset_of(&self, array: &DeviceArray<u32>) -> u64 {
         array.argument().start - self.layout.argument().start
@@ -222,6 +210,51 @@ impl ValueOrder for Slices {
     }
 }
 
+#[expect(unsafe_code, reason = "implements an unsafe method")]
+impl CopyLayout for Slices {
+    const ALGORITHM: Algorithm = Algorithm::SellSigma;
+
+    fn size_bytes(&self) -> usize {
+        self.layout.size_bytes()
+    }
+
+    /// For partial sums of cut rows.
+    fn workspace_words(&self, key: &KernelKey) -> usize {
+        PartialSums::new(key, self.count).words()
+    }
+
+    unsafe fn launch(
+        &self,
+        mut parts: Parts<'_>,
+        values: Array<&Memory>,
+        operands: &Operands<'_>,
+        direction: Direction,
+    ) -> Result<Option<Event>> {
+        let size = self.size();
+        let arguments = Arguments {
+            rows: self.rows as u32,
+            slice_count: self.count as u32,
+            starts_at: self.offset_of(&self.starts),
+            bases_at: self.offset_of(&self.bases),
+            order_at: self.offset_of(&self.order),
+            low_columns_at: self.offset_of(&self.low_columns),
+            high_columns_at: self.offset_of(&self.high_columns),
+            layout: self.layout.argument(),
+            offsets: operands.offsets,
+            values,
+            x: operands.x,
+            y: operands.y,
+            alpha: operands.alpha,
+            beta: operands.beta,
+            zero: 0,
+            first_group: direction.first_of(size.groups),
+            workspace: parts.scratch.argument(),
+        };
+        // SAFETY: the caller's promise about offsets, x and y; the rest is this plan's own.
+        unsafe { parts.launch(0, &arguments, size) }
+    }
+}
+
 /// A part of an arena with what an array holds.
 fn kept<T: bytemuck::Pod>(
     queue: &Queue,
@@ -245,119 +278,28 @@ fn padded_blocking<T: bytemuck::Pod>(queue: &Queue, array: &DeviceArray<T>) -> R
 /// `sell_sigma` as a plan asks for it.
 pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
     let parameters = request.parameters::<Parameters>()?;
-    let spmv = SellSigma::new_blocking(request, parameters)?;
-    Ok(Bound::new(spmv, *parameters))
+    Ok(Bound::new(new_blocking(request, parameters)?, *parameters))
 }
 
-impl SellSigma {
-    /// Builds the programs and copies the matrix.
-    ///
-    /// # Errors
-    /// A device without the value type, a kernel that does not build, no memory for the copy, or more pairs of nonzeros than 2^32 x 32.
-    fn new_blocking(request: &BindRequest<'_>, parameters: Checked<Parameters>) -> Result<Self> {
-        let BindRequest { queue, matrix, specialisation, values_id, .. } = *request;
-        let context = queue.context();
-        context.check_value_type(specialisation.value_type)?;
-        let has_memory = parameters.holds_a_dictionary(&request.fit());
-        let found = request.found_coding_blocking(parameters.coded_values, has_memory)?;
-        let key = specialisation.key(SOURCE, &*parameters);
-        let product = CodedProgram::new(context, key, found.coding, &["sell_sigma"])?;
-        let (plan, plain, source) = (parameters.plan(), Accumulate::Plain, sell_sigma_plan::SOURCE);
-        let (value_type, offset_type) = (matrix.value_type(), matrix.offset_type());
-        let plan_key = KernelKey::new(source, value_type, offset_type, plain, false, &plan);
-        let slices = Slices::make_blocking(queue, plan_key, &parameters, matrix)?;
-        let values = CopiedValues::new_blocking(queue, &slices, matrix, values_id, found)?;
-        Ok(SellSigma { product, slices, values })
-    }
-
-    /// Where partial sums of cut rows are combined.
-    fn partial_sums(&self) -> PartialSums {
-        PartialSums::new(self.key(), self.slices.count)
-    }
-
-    /// What the kernel is given.
-    fn arguments<'a>(
-        &'a self,
-        scratch: &'a DeviceArray<u32>,
-        operands: &Operands<'a>,
-        direction: Direction,
-    ) -> Arguments<&'a Memory> {
-        let made = &self.slices;
-        Arguments {
-            rows: made.rows as u32,
-            slice_count: made.count as u32,
-            starts_at: made.offset_of(&made.starts),
-            bases_at: made.offset_of(&made.bases),
-            order_at: made.offset_of(&made.order),
-            low_columns_at: made.offset_of(&made.low_columns),
-            high_columns_at: made.offset_of(&made.high_columns),
-            layout: made.layout.argument(),
-            offsets: operands.offsets,
-            values: self.values.array().argument(),
-            x: operands.x,
-            y: operands.y,
-            alpha: operands.alpha,
-            beta: operands.beta,
-            zero: 0,
-            first_group: direction.first_of(self.slices.size().groups),
-            workspace: scratch.argument(),
-        }
-    }
-}
-
-#[expect(unsafe_code, reason = "implements an unsafe method")]
-impl Spmv for SellSigma {
-    fn algorithm(&self) -> Algorithm {
-        Algorithm::SellSigma
-    }
-
-    fn key(&self) -> &KernelKey {
-        self.product.key()
-    }
-
-    fn plan_bytes(&self) -> usize {
-        self.slices.size_bytes() + self.values.size_bytes()
-    }
-
-    fn workspace_bytes(&self) -> usize {
-        self.partial_sums().words() * 4
-    }
-
-    fn is_repeatable(&self) -> bool {
-        true
-    }
-
-    fn copied_values(&self) -> Option<&CopiedValues> {
-        Some(&self.values)
-    }
-
-    fn update_values_blocking(
-        &mut self,
-        queue: &Queue,
-        matrix: &AnyMatrix,
-        values_id: u64,
-    ) -> Result<()> {
-        let Self { product, slices, values } = self;
-        product.update_blocking(queue, values, slices, (matrix, values_id))
-    }
-
-    fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
-        self.product.workspace_blocking(queue, self.partial_sums().words())
-    }
-
-    unsafe fn launch(
-        &self,
-        queue: &Queue,
-        workspace: &mut Workspace,
-        operands: &Operands<'_>,
-        after: After<'_>,
-    ) -> Result<Option<Event>> {
-        self.product.renew(workspace)?;
-        let direction = workspace.next_direction();
-        // SAFETY: the caller's promise about offsets, x and y; the rest is this plan's own.
-        workspace.run(self.product.owner(), queue, after, |mut parts| unsafe {
-            let arguments = self.arguments(parts.scratch, operands, direction);
-            parts.launch(0, &arguments, self.slices.size())
-        })
-    }
+/// Builds the programs and copies the matrix.
+///
+/// # Errors
+/// A device without the value type, a kernel that does not build, no memory for the copy, or more pairs of nonzeros than 2^32 x 32.
+fn new_blocking(
+    request: &BindRequest<'_>,
+    parameters: Checked<Parameters>,
+) -> Result<CodedSpmv<Slices>> {
+    let BindRequest { queue, matrix, specialisation, values_id, .. } = *request;
+    let context = queue.context();
+    context.check_value_type(specialisation.value_type)?;
+    let has_memory = parameters.holds_a_dictionary(&request.fit());
+    let found = request.found_coding_blocking(parameters.coded_values, has_memory)?;
+    let key = specialisation.key(SOURCE, &*parameters);
+    let program = CodedProgram::new(context, key, found.coding, &["sell_sigma"])?;
+    let (plan, plain, source) = (parameters.plan(), Accumulate::Plain, sell_sigma_plan::SOURCE);
+    let (value_type, offset_type) = (matrix.value_type(), matrix.offset_type());
+    let plan_key = KernelKey::new(source, value_type, offset_type, plain, false, &plan);
+    let layout = Slices::make_blocking(queue, plan_key, &parameters, matrix)?;
+    let values = CopiedValues::new_blocking(queue, &layout, matrix, values_id, found)?;
+    Ok(CodedSpmv { program, layout, values })
 }
