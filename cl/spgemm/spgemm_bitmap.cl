@@ -85,14 +85,14 @@ uint set_bits(const ulong begin, const ulong end, const int is_cut, const ulong 
 
 // The entries of each of `count` listed rows of C.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void count_bits(const uint count,
-                       ARRAY_PARAMETER(const uint, rows),
-                       ARRAY_PARAMETER(const offset_t, a_offsets),
-                       ARRAY_PARAMETER(const uint, a_columns),
-                       ARRAY_PARAMETER(const offset_t, b_begins),
-                       ARRAY_PARAMETER(const offset_t, b_ends),
-                       ARRAY_PARAMETER(const uint, b_columns),
-                       ARRAY_PARAMETER(uint, counts))
+kernel void count_listed(const uint count,
+                         ARRAY_PARAMETER(const uint, rows),
+                         ARRAY_PARAMETER(const offset_t, a_offsets),
+                         ARRAY_PARAMETER(const uint, a_columns),
+                         ARRAY_PARAMETER(const offset_t, b_begins),
+                         ARRAY_PARAMETER(const offset_t, b_ends),
+                         ARRAY_PARAMETER(const uint, b_columns),
+                         ARRAY_PARAMETER(uint, counts))
 {
     OPEN_ARRAY(const uint, rows);
     OPEN_ARRAY(const offset_t, a_offsets);
@@ -140,15 +140,15 @@ kernel void count_bits(const uint count,
 
 // The columns of each of `count` listed rows of C, in order.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void fill_bits(const uint count,
-                      ARRAY_PARAMETER(const uint, rows),
-                      ARRAY_PARAMETER(const offset_t, a_offsets),
-                      ARRAY_PARAMETER(const uint, a_columns),
-                      ARRAY_PARAMETER(const offset_t, b_begins),
-                      ARRAY_PARAMETER(const offset_t, b_ends),
-                      ARRAY_PARAMETER(const uint, b_columns),
-                      ARRAY_PARAMETER(const offset_t, c_offsets),
-                      ARRAY_PARAMETER(uint, c_columns))
+kernel void fill_listed(const uint count,
+                        ARRAY_PARAMETER(const uint, rows),
+                        ARRAY_PARAMETER(const offset_t, a_offsets),
+                        ARRAY_PARAMETER(const uint, a_columns),
+                        ARRAY_PARAMETER(const offset_t, b_begins),
+                        ARRAY_PARAMETER(const offset_t, b_ends),
+                        ARRAY_PARAMETER(const uint, b_columns),
+                        ARRAY_PARAMETER(const offset_t, c_offsets),
+                        ARRAY_PARAMETER(uint, c_columns))
 {
     OPEN_ARRAY(const uint, rows);
     OPEN_ARRAY(const offset_t, a_offsets);

@@ -69,7 +69,7 @@ uint put_row(const ulong begin, const ulong end,
 
 // The entries of each of `count` listed rows of C.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void count_hashed(const uint count,
+kernel void count_listed(const uint count,
                          ARRAY_PARAMETER(const uint, rows),
                          ARRAY_PARAMETER(const offset_t, a_offsets),
                          ARRAY_PARAMETER(const uint, a_columns),
@@ -138,7 +138,7 @@ void order_four(local uint *columns, const uint at, const uint near, const uint 
 
 // The columns of each of `count` listed rows of C, in order.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void fill_hashed(const uint count,
+kernel void fill_listed(const uint count,
                         ARRAY_PARAMETER(const uint, rows),
                         ARRAY_PARAMETER(const offset_t, a_offsets),
                         ARRAY_PARAMETER(const uint, a_columns),

@@ -24,14 +24,14 @@
 
 // The entries of each of `count` listed rows of C.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void count_tiny(const uint count,
-                       ARRAY_PARAMETER(const uint, rows),
-                       ARRAY_PARAMETER(const offset_t, a_offsets),
-                       ARRAY_PARAMETER(const uint, a_columns),
-                       ARRAY_PARAMETER(const offset_t, b_begins),
-                       ARRAY_PARAMETER(const offset_t, b_ends),
-                       ARRAY_PARAMETER(const uint, b_columns),
-                       ARRAY_PARAMETER(uint, counts))
+kernel void count_listed(const uint count,
+                         ARRAY_PARAMETER(const uint, rows),
+                         ARRAY_PARAMETER(const offset_t, a_offsets),
+                         ARRAY_PARAMETER(const uint, a_columns),
+                         ARRAY_PARAMETER(const offset_t, b_begins),
+                         ARRAY_PARAMETER(const offset_t, b_ends),
+                         ARRAY_PARAMETER(const uint, b_columns),
+                         ARRAY_PARAMETER(uint, counts))
 {
     OPEN_ARRAY(const uint, rows);
     OPEN_ARRAY(const offset_t, a_offsets);

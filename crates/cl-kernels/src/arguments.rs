@@ -178,7 +178,7 @@ pub(crate) use arguments;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Algorithm;
+    use crate::{Algorithm, spgemm_listed};
 
     /// The parameters a kernel declares in its source, by the spellings of `item/scalar.h`.
     fn declared(source: &str, kernel: &str) -> Vec<(String, ArgumentKind)> {
@@ -257,10 +257,10 @@ mod tests {
         check::<crate::solver_vectors::CopyArguments<()>>(crate::solver_vectors::SOURCE);
         check::<crate::solver_vectors::NormArguments<()>>(crate::solver_vectors::SOURCE);
         check::<crate::jacobi::Arguments<()>>(crate::jacobi::SOURCE);
-        check::<crate::spgemm_tiny::CountArguments<()>>(crate::spgemm_tiny::SOURCE);
+        check::<spgemm_listed::CountArguments<()>>(crate::spgemm_tiny::SOURCE);
         check::<crate::spgemm_tiny::FillArguments<()>>(crate::spgemm_tiny::SOURCE);
-        check::<crate::spgemm_hash::CountArguments<()>>(crate::spgemm_hash::SOURCE);
-        check::<crate::spgemm_hash::FillArguments<()>>(crate::spgemm_hash::SOURCE);
+        check::<spgemm_listed::CountArguments<()>>(crate::spgemm_hash::SOURCE);
+        check::<spgemm_listed::FillArguments<()>>(crate::spgemm_hash::SOURCE);
         check::<crate::spgemm_long::EntriesArguments<()>>(crate::spgemm_long::SOURCE);
         check::<crate::spgemm_long::StartArguments<()>>(crate::spgemm_long::SOURCE);
         check::<crate::spgemm_long::MeasureArguments<()>>(crate::spgemm_long::SOURCE);
@@ -270,8 +270,8 @@ mod tests {
         check::<crate::spgemm_long::FillArguments<()>>(crate::spgemm_long::SOURCE);
         check::<crate::spgemm_parts::WriteArguments<()>>(crate::spgemm_parts::SOURCE);
         check::<crate::spgemm_parts::FillArguments<()>>(crate::spgemm_parts::SOURCE);
-        check::<crate::spgemm_bitmap::CountArguments<()>>(crate::spgemm_bitmap::SOURCE);
-        check::<crate::spgemm_bitmap::FillArguments<()>>(crate::spgemm_bitmap::SOURCE);
+        check::<spgemm_listed::CountArguments<()>>(crate::spgemm_bitmap::SOURCE);
+        check::<spgemm_listed::FillArguments<()>>(crate::spgemm_bitmap::SOURCE);
         check::<crate::spgemm_values::Arguments<()>>(crate::spgemm_values::SOURCE);
         check::<crate::spgemm_order::DescentArguments<()>>(crate::spgemm_order::SOURCE);
         check::<crate::spgemm_order::KeyArguments<()>>(crate::spgemm_order::SOURCE);

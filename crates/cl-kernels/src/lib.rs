@@ -80,6 +80,7 @@ pub mod solver_vectors;
 pub mod sort;
 pub mod spgemm_bitmap;
 pub mod spgemm_hash;
+pub mod spgemm_listed;
 pub mod spgemm_long;
 pub mod spgemm_order;
 pub mod spgemm_parts;

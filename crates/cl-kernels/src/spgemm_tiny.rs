@@ -29,28 +29,6 @@ impl SpgemmTiny {
 }
 
 arguments! {
-    /// Arguments of the kernel `count_tiny`.
-    pub struct CountArguments<M> for "count_tiny" {
-        /// Rows in the list.
-        count: u32,
-        /// Rows of C.
-        rows: Array<M>,
-        /// Row offsets of A: rows + 1.
-        a_offsets: Array<M>,
-        /// Columns of A: a row of B each.
-        a_columns: Array<M>,
-        /// Where each row of B begins.
-        b_begins: Array<M>,
-        /// Where each row of B ends.
-        b_ends: Array<M>,
-        /// Columns of B, ascending in each row.
-        b_columns: Array<M>,
-        /// The result: the entries of each row of C, at the row's index.
-        counts: Array<M>,
-    }
-}
-
-arguments! {
     /// Arguments of the kernel `fill_tiny`.
     pub struct FillArguments<M> for "fill_tiny" {
         /// Rows in the list.

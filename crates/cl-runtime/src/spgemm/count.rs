@@ -1,5 +1,6 @@
 //! The count pass: how many entries each row of C has.
 
+use cl_kernels::spgemm_listed::CountArguments;
 use cl_kernels::spgemm_rows::{LONG_ROWS, RowKernel, SpgemmRows};
 use cl_kernels::{spgemm_bitmap, spgemm_hash, spgemm_tiny};
 use csr_core::{RowLengths, ValueType, for_offset_type};
@@ -190,6 +191,16 @@ impl Spgemm {
             patterns;
         let (tasks, count, rows) = (listed.len(), listed.len() as u32, listed.argument());
         let counts = self.counts.argument();
+        let arguments = CountArguments {
+            count,
+            rows,
+            a_offsets,
+            a_columns,
+            b_begins,
+            b_ends,
+            b_columns,
+            counts,
+        };
         let pattern_only = (ValueType::F32, offset_type);
         // SAFETY: the patterns are checked ones that belong together, the rows are A's, and C has a count for each.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
@@ -198,46 +209,16 @@ impl Spgemm {
                 RowKernel::Tiny(tiny) => {
                     let (source, types) = (spgemm_tiny::SOURCE, self.program_types());
                     let groups = groups(queue, source, types, &tiny, tiny.group_size)?;
-                    let arguments = spgemm_tiny::CountArguments {
-                        count,
-                        rows,
-                        a_offsets,
-                        a_columns,
-                        b_begins,
-                        b_ends,
-                        b_columns,
-                        counts,
-                    };
                     groups.run_items(queue, &arguments, tasks * tiny.row_items as usize)
                 }
                 RowKernel::Hash(hash) => {
                     let source = spgemm_hash::SOURCE;
                     let groups = groups(queue, source, pattern_only, &hash, hash.group_size)?;
-                    let arguments = spgemm_hash::CountArguments {
-                        count,
-                        rows,
-                        a_offsets,
-                        a_columns,
-                        b_begins,
-                        b_ends,
-                        b_columns,
-                        counts,
-                    };
                     groups.run_tasks(queue, &arguments, tasks)
                 }
                 RowKernel::Bitmap(bitmap) => {
                     let source = spgemm_bitmap::SOURCE;
                     let groups = groups(queue, source, pattern_only, &bitmap, bitmap.group_size)?;
-                    let arguments = spgemm_bitmap::CountArguments {
-                        count,
-                        rows,
-                        a_offsets,
-                        a_columns,
-                        b_begins,
-                        b_ends,
-                        b_columns,
-                        counts,
-                    };
                     groups.run_tasks(queue, &arguments, tasks)
                 }
             }

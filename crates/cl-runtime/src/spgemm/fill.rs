@@ -1,5 +1,6 @@
 //! The fill pass: columns and values of C.
 
+use cl_kernels::spgemm_listed::FillArguments;
 use cl_kernels::spgemm_rows::{LONG_ROWS, RowKernel, SpgemmRows, WINDOW_ROWS};
 use cl_kernels::{Array, spgemm_bitmap, spgemm_hash, spgemm_tiny, spgemm_values};
 use csr_core::ValueType;
@@ -159,6 +160,17 @@ impl Spgemm {
         let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns, .. } = patterns;
         let Filled { a_values, b_values, c_offsets, c_columns, c_values } = filled;
         let (tasks, count, rows) = (listed.len(), listed.len() as u32, listed.argument());
+        let of_columns = FillArguments {
+            count,
+            rows,
+            a_offsets,
+            a_columns,
+            b_begins,
+            b_ends,
+            b_columns,
+            c_offsets,
+            c_columns,
+        };
         let pattern_only = (ValueType::F32, patterns.offset_type);
         // SAFETY: the patterns are those that were counted, and C has as many entries as the count says.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
@@ -186,34 +198,12 @@ impl Spgemm {
                 RowKernel::Hash(hash) => {
                     let source = spgemm_hash::SOURCE;
                     let groups = groups(queue, source, pattern_only, &hash, hash.group_size)?;
-                    let arguments = spgemm_hash::FillArguments {
-                        count,
-                        rows,
-                        a_offsets,
-                        a_columns,
-                        b_begins,
-                        b_ends,
-                        b_columns,
-                        c_offsets,
-                        c_columns,
-                    };
-                    groups.run_tasks(queue, &arguments, tasks)
+                    groups.run_tasks(queue, &of_columns, tasks)
                 }
                 RowKernel::Bitmap(bitmap) => {
                     let source = spgemm_bitmap::SOURCE;
                     let groups = groups(queue, source, pattern_only, &bitmap, bitmap.group_size)?;
-                    let arguments = spgemm_bitmap::FillArguments {
-                        count,
-                        rows,
-                        a_offsets,
-                        a_columns,
-                        b_begins,
-                        b_ends,
-                        b_columns,
-                        c_offsets,
-                        c_columns,
-                    };
-                    groups.run_tasks(queue, &arguments, tasks)
+                    groups.run_tasks(queue, &of_columns, tasks)
                 }
             }
         }
