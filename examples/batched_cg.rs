@@ -17,7 +17,7 @@ use opencl3::memory::{Buffer, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, ClMem};
 use opencl3::program::Program;
 use opencl3::types::{CL_BLOCKING, cl_uint};
 use sparrow::{
-    Batch, BatchOptions, BatchPlan, BatchProduct, BinaryCache, ColumnWidth, Context, Csr, Device,
+    Batch, BatchOperands, BatchOptions, BatchPlan, BinaryCache, ColumnWidth, Context, Csr, Device,
     DeviceArray, HostBatch, Queue,
 };
 
@@ -150,7 +150,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         // The queue is in order: the two launches of a step follow each other without a wait. Norms are looked at
         // now and then.
         for _ in 0..10 {
-            let product = BatchProduct {
+            let product = BatchOperands {
                 alpha: 1.0.into(),
                 a: &batch,
                 x: &shared_p,

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use sparrow::host::io::{ReadOptions, read_matrix_market_csr};
-use sparrow::{Context, Csr, Device, DeviceArray, Matrix, Plan, PlanOptions, Product, Queue};
+use sparrow::{Context, Csr, Device, DeviceArray, Matrix, Operands, Plan, PlanOptions, Queue};
 
 const SMALL: &str = "%%MatrixMarket matrix coordinate real general\n\
                      3 3 4\n1 1 5\n1 3 1\n3 2 7\n3 3 3\n";
@@ -29,7 +29,8 @@ fn main() -> Result<(), sparrow::Error> {
 
     // As often as you like: nothing is allocated, built or copied.
     for _ in 0..100 {
-        let product = Product { alpha: 1.0.into(), a: &matrix, x: &x, beta: 0.0.into(), y: &mut y };
+        let product =
+            Operands { alpha: 1.0.into(), a: &matrix, x: &x, beta: 0.0.into(), y: &mut y };
         plan.launch(&queue, &mut workspace, product, &[])?;
     }
     let y = y.read_blocking(&queue)?;

@@ -10,7 +10,9 @@ use opencl3::kernel::{ExecuteKernel, Kernel};
 use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
 use opencl3::program::Program;
 use opencl3::types::{CL_BLOCKING, cl_uint};
-use sparrow::{BinaryCache, Context, Device, DeviceArray, Matrix, Plan, Product, Queue, Workspace};
+use sparrow::{
+    BinaryCache, Context, Device, DeviceArray, Matrix, Operands, Plan, Queue, Workspace,
+};
 
 use crate::problem::Problem;
 
@@ -188,14 +190,14 @@ impl OnDevice {
         plan: &Plan<f64>,
         workspace: &mut Workspace,
     ) -> Result<(), sparrow::Error> {
-        let product = Product {
+        let operands = Operands {
             alpha: 1.0.into(),
             a: &self.matrix,
             x: &self.shared_p,
             beta: 0.0.into(),
             y: &mut self.shared_q,
         };
-        plan.launch(&self.queue, workspace, product, &[])?;
+        plan.launch(&self.queue, workspace, operands, &[])?;
         Ok(())
     }
 

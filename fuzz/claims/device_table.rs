@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cl_kernels::{
     Accumulate, Algorithm, DeviceEntry, DeviceTraits, DeviceType, Fit, MatrixShape,
-    NamedParameters, Products, SvmSupport, Tables, parse_device_table, select,
+    NamedParameters, Reuse, SvmSupport, Tables, parse_device_table, select,
 };
 use csr_core::ValueType;
 
@@ -68,7 +68,7 @@ fn check_parameters(tables: &Tables, device: &DeviceTraits, value_type: ValueTyp
 fn check_choices(tables: &Tables, device: &DeviceTraits, value_type: ValueType) {
     for (rows, nnz, longest_row) in [(0, 0, 0), (1, 1, 1), (1000, 9000, 400)] {
         let matrix = MatrixShape { rows, nnz, longest_row, in_step: 2 * nnz, changes: 0 };
-        for products in Products::ALL {
+        for products in Reuse::ALL {
             let choice = select(tables, device, value_type, &matrix, products);
             assert!(!choice.reason.is_empty());
             for (name, _) in &choice.parameters {

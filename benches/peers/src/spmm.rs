@@ -12,7 +12,7 @@ use csr_core::verify::verify_dense;
 use csr_core::{Csr, DenseShape, Layout, ValueType};
 use sparrow::{Context, Queue, Rates, SpmmAlgorithm, SpmmVariant};
 use sparrow_bench::{
-    Budget, Input, Look, Making, Origin, Record, SpmmResults, SpmmSubject, json_lines,
+    Budget, GeneratorOptions, Input, Look, Origin, Record, SpmmResults, SpmmSubject, json_lines,
     measure_spmm, table,
 };
 
@@ -77,9 +77,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let (mut records, mut compared) = (Vec::new(), Vec::new());
     println!("cuSPARSE {}; times in us; times as fast as its best algorithm", peer.version);
     for input in &inputs {
-        let making = Making { scale: 1.0, seed: csr_core::generate::DEFAULT_SEED };
-        let matrix: Csr<f64, u32> = input.load(making, &|_, _| {})?.with_u32_offsets()?;
-        let origin = Origin { name: input.name(), source: input.source(), making };
+        let generator = GeneratorOptions { scale: 1.0, seed: csr_core::generate::DEFAULT_SEED };
+        let matrix: Csr<f64, u32> = input.load(generator, &|_, _| {})?.with_u32_offsets()?;
+        let origin = Origin { name: input.name(), source: input.source(), generator };
         let bench = Bench { arguments, peer: &peer, queue: &queue, rates: &rates, origin };
         for value_type in &arguments.value_type {
             match value_type {
@@ -137,9 +137,9 @@ fn square(
     println!("cuSPARSE {}; times in us; times as fast as its best algorithm", peer.version);
     let (mut compared, mut records) = (Vec::new(), Vec::new());
     for input in inputs {
-        let making = Making { scale: 1.0, seed: csr_core::generate::DEFAULT_SEED };
-        let matrix: Csr<f64, u32> = input.load(making, &|_, _| {})?.with_u32_offsets()?;
-        let origin = Origin { name: input.name(), source: input.source(), making };
+        let generator = GeneratorOptions { scale: 1.0, seed: csr_core::generate::DEFAULT_SEED };
+        let matrix: Csr<f64, u32> = input.load(generator, &|_, _| {})?.with_u32_offsets()?;
+        let origin = Origin { name: input.name(), source: input.source(), generator };
         for value_type in &arguments.value_type {
             let both = match value_type {
                 ValueType::F64 => spgemm::compare(peer, queue, &matrix, &origin, rates, &BUDGET)?,
@@ -203,12 +203,12 @@ impl Bench<'_> {
                 layout_b: Layout::RowMajor,
                 layout_c: Layout::RowMajor,
                 parameters: Vec::new(),
-                beside_dense: false,
-                beside_vector: false,
+                with_dense: false,
+                with_vector: false,
                 budget: BUDGET,
             };
             let shape = DenseShape::packed(matrix.cols(), columns, Layout::RowMajor)?;
-            let b: Vec<T> = csr_core::random_vector(self.origin.making.seed, shape.span());
+            let b: Vec<T> = csr_core::random_vector(self.origin.generator.seed, shape.span());
             let times = self.peer.spmm(matrix, &b, columns, &subject.budget)?;
             let median_us = |one: &Timed<T>| one.samples.median_us();
             let fastest = times.into_iter().min_by(|a, b| median_us(a).total_cmp(&median_us(b)));

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use csr_core::generate::{DEFAULT_SEED, even_matrix};
 use csr_core::io::write_matrix_market;
 use csr_core::{Accumulator, Csr, Real, ValueType, random_vector};
-use sparrow_bench::{Input, Making};
+use sparrow_bench::{GeneratorOptions, Input};
 
 use crate::exchange::{Word, write_matrix, write_vector};
 
@@ -39,8 +39,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn write<T: Accumulator + Real + Word>(arguments: &Arguments, input: &Input) -> Result<()> {
-    let making = Making { scale: arguments.scale, seed: arguments.seed };
-    let matrix = input.load(making, &|_, _| {})?.with_u32_offsets()?.narrowed::<T>()?;
+    let generator = GeneratorOptions { scale: arguments.scale, seed: arguments.seed };
+    let matrix = input.load(generator, &|_, _| {})?.with_u32_offsets()?.narrowed::<T>()?;
     write_matrix(&arguments.matrix, &matrix)?;
     write_vector(&arguments.x, &random_vector::<T>(arguments.seed, matrix.cols()))?;
     let line = serde_json::json!({

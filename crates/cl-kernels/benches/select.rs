@@ -3,8 +3,8 @@
 
 use cl_kernels::csr_adaptive::CsrAdaptive;
 use cl_kernels::{
-    DeviceTraits, DeviceType, Fit, FittedParameters as _, MatrixShape, Products, SvmSupport,
-    Tables, select,
+    DeviceTraits, DeviceType, Fit, FittedParameters as _, MatrixShape, Reuse, SvmSupport, Tables,
+    select,
 };
 use criterion::{Criterion, criterion_group, criterion_main};
 use csr_core::ValueType;
@@ -49,7 +49,7 @@ fn choose(criterion: &mut Criterion) {
     };
     criterion.bench_function("look up and choose", |bencher| {
         bencher.iter(|| {
-            let choice = select(&tables, &device, ValueType::F64, &matrix, Products::Several);
+            let choice = select(&tables, &device, ValueType::F64, &matrix, Reuse::Several);
             let defaults = CsrAdaptive::default_for(ValueType::F64);
             let mean_row = matrix.nnz as f64 / matrix.rows as f64;
             let fit = Fit::plain(&device, ValueType::F64, mean_row);

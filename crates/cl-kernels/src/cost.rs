@@ -9,7 +9,7 @@
 use csr_core::{ValueCoding, ValueType};
 use serde::{Deserialize, Serialize};
 
-use crate::{DeviceTraits, Fit, MatrixShape, NamedParameters, Products, Storage};
+use crate::{DeviceTraits, Fit, MatrixShape, NamedParameters, Reuse, Storage};
 
 /// The fitted numbers of a device and value type, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -270,7 +270,7 @@ impl Cost {
     }
 
     /// The same with the set-up's part.
-    pub fn total_ns(&self, products: Products) -> f64 {
+    pub fn total_ns(&self, products: Reuse) -> f64 {
         self.product_ns() + self.setup_ns / f64::from(products.count())
     }
 }

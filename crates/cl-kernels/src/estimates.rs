@@ -5,7 +5,7 @@ use csr_core::{ValueCoding, ValueType};
 use crate::csr_tiles::CsrTiles;
 use crate::{
     Algorithm, Choice, Cost, CostNumbers, CostQuestion, DeviceTraits, Fit, FittedParameters as _,
-    MatrixShape, NamedParameters, Products, Tables,
+    MatrixShape, NamedParameters, Reuse, Tables,
 };
 
 /// What an algorithm with its hyper-parameters should cost.
@@ -46,7 +46,7 @@ pub fn estimates(
     device: &DeviceTraits,
     value_type: ValueType,
     matrix: &MatrixShape,
-    products: Products,
+    products: Reuse,
 ) -> Vec<Estimate> {
     let fit = Fit::plain(device, value_type, matrix.mean_row());
     estimates_where(tables, &fit, matrix, products, ValueCoding::AsTheyAre, |_| true)
@@ -58,7 +58,7 @@ pub fn estimates_where(
     tables: &Tables,
     fit: &Fit<'_>,
     matrix: &MatrixShape,
-    products: Products,
+    products: Reuse,
     coding: ValueCoding,
     may: impl Fn(Algorithm) -> bool,
 ) -> Vec<Estimate> {
@@ -142,7 +142,7 @@ impl Estimator<'_> {
     /// products.
     pub(crate) fn estimates(
         &self,
-        products: Products,
+        products: Reuse,
         may: impl Fn(Algorithm) -> bool,
     ) -> Vec<Estimate> {
         let Estimator { fit, matrix, cache_bytes, numbers, .. } = *self;
@@ -154,7 +154,7 @@ impl Estimator<'_> {
         for algorithm in Algorithm::ALL {
             let spec = algorithm.spec();
             let Some(model) = spec.model else { continue };
-            if spec.copies_values && products != Products::Many || !may(algorithm) {
+            if spec.copies_values && products != Reuse::Many || !may(algorithm) {
                 continue;
             }
             let mut candidates = (model.candidates)(fit);
@@ -212,26 +212,26 @@ mod tests {
         MatrixShape { rows, nnz: rows * row, longest_row: row, in_step: rows * row, changes: 0 }
     }
 
-    fn found(value_type: ValueType, matrix: &MatrixShape, products: Products) -> Vec<Estimate> {
+    fn found(value_type: ValueType, matrix: &MatrixShape, products: Reuse) -> Vec<Estimate> {
         estimates(&Tables::untuned(), &h200(), value_type, matrix, products)
     }
 
     /// Nanoseconds of the best of an algorithm.
     fn best(matrix: &MatrixShape, algorithm: Algorithm) -> f64 {
-        let all = found(ValueType::F32, matrix, Products::Many).into_iter();
+        let all = found(ValueType::F32, matrix, Reuse::Many).into_iter();
         let of = all.filter(|estimate| estimate.algorithm == algorithm);
         of.map(|estimate| estimate.cost.product_ns()).fold(f64::INFINITY, f64::min)
     }
 
     #[test]
     fn estimates_come_in_order_and_copies_of_a_only_where_many_products_follow() {
-        for products in Products::ALL {
+        for products in Reuse::ALL {
             let found = found(ValueType::F64, &rows_of(50_000, 30), products);
             let total = |one: &Estimate| one.cost.total_ns(products);
             assert!(found.len() > 10);
             assert!(found.windows(2).all(|pair| total(&pair[0]) <= total(&pair[1])));
             let copies = found.iter().any(|one| one.algorithm.copies_values());
-            assert_eq!(copies, products == Products::Many);
+            assert_eq!(copies, products == Reuse::Many);
         }
     }
 
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn what_costs_a_plan_is_not_taken_for_one_product() {
         let small = rows_of(20_000, 20);
-        let taken = found(ValueType::F32, &small, Products::Once);
+        let taken = found(ValueType::F32, &small, Reuse::Once);
         assert!([Algorithm::CsrScalar, Algorithm::CsrVector].contains(&taken[0].algorithm));
     }
 
@@ -276,7 +276,7 @@ mod tests {
         let fit = Fit::plain(&device, ValueType::F64, large.mean_row());
         let tables = Tables::untuned();
         let of = |coding, algorithm| {
-            let all = estimates_where(&tables, &fit, &large, Products::Many, coding, |_| true);
+            let all = estimates_where(&tables, &fit, &large, Reuse::Many, coding, |_| true);
             let of = all.into_iter().filter(|one| one.algorithm == algorithm);
             of.map(|one| one.cost.product_ns()).fold(f64::INFINITY, f64::min)
         };
@@ -298,7 +298,7 @@ mod tests {
         let matrix = rows_of(50_000, 30);
         let fit = Fit::plain(&device, ValueType::F32, matrix.mean_row());
         let of = |text: &str| estimate_of(&tables, &fit, &matrix, &text.parse().unwrap());
-        let all = found(ValueType::F32, &matrix, Products::Many);
+        let all = found(ValueType::F32, &matrix, Reuse::Many);
         for one in all {
             assert_eq!(of(&one.to_string()), Some(one));
         }
@@ -338,7 +338,7 @@ mod tests {
             Tables::with_user(Some(("own.toml".into(), table)))
         };
         let first = |margin, matrix: &MatrixShape| {
-            let found = estimates(&own(margin), &h200(), ValueType::F32, matrix, Products::Several);
+            let found = estimates(&own(margin), &h200(), ValueType::F32, matrix, Reuse::Several);
             found[0].to_string()
         };
         let is_baseline = |text: String| text.contains("tile_nnz=3072");
@@ -357,7 +357,7 @@ mod tests {
                 let matrix = rows_of(1_000, 30);
                 let tables = Tables::untuned();
                 let fit = Fit::plain(&device, value_type, matrix.mean_row());
-                for one in estimates(&tables, &device, value_type, &matrix, Products::Many) {
+                for one in estimates(&tables, &device, value_type, &matrix, Reuse::Many) {
                     let entries = one.parameters.entries();
                     assert_eq!(one.algorithm.check_parameters(entries, &fit), Ok(()), "{one}");
                 }

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::features::figure;
-use crate::{Algorithm, Feature, Features, ParameterError, Products, Variant};
+use crate::{Algorithm, Feature, Features, ParameterError, Reuse, Variant};
 
 /// On which side of its limit a figure lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,33 +206,33 @@ impl Rules {
     }
 
     /// The rules that count for a plan of so many products, in their order.
-    pub fn of(&self, products: Products) -> impl Iterator<Item = &Rule> {
+    pub fn of(&self, products: Reuse) -> impl Iterator<Item = &Rule> {
         self.own(products).iter().chain(self.after(products))
     }
 
     /// Those for several products, where they follow the own ones of another number.
-    pub fn after(&self, products: Products) -> &[Rule] {
+    pub fn after(&self, products: Reuse) -> &[Rule] {
         match products {
-            Products::Several => &[],
-            Products::Once | Products::Many => &self.several,
+            Reuse::Several => &[],
+            Reuse::Once | Reuse::Many => &self.several,
         }
     }
 
     /// The list of a number of products, without those that follow it.
-    pub fn own(&self, products: Products) -> &[Rule] {
+    pub fn own(&self, products: Reuse) -> &[Rule] {
         match products {
-            Products::Once => &self.once,
-            Products::Several => &self.several,
-            Products::Many => &self.many,
+            Reuse::Once => &self.once,
+            Reuse::Several => &self.several,
+            Reuse::Many => &self.many,
         }
     }
 
     /// The list of a number of products.
-    pub fn list_mut(&mut self, products: Products) -> &mut Vec<Rule> {
+    pub fn list_mut(&mut self, products: Reuse) -> &mut Vec<Rule> {
         match products {
-            Products::Once => &mut self.once,
-            Products::Several => &mut self.several,
-            Products::Many => &mut self.many,
+            Reuse::Once => &mut self.once,
+            Reuse::Several => &mut self.several,
+            Reuse::Many => &mut self.many,
         }
     }
 }
@@ -286,8 +286,8 @@ mod tests {
             ..Rules::default()
         };
         let found = |products| rules.of(products).map(|rule| rule.algorithm).collect::<Vec<_>>();
-        assert_eq!(found(Products::Many), [Algorithm::EvcHyb, Algorithm::CsrVector]);
-        assert_eq!(found(Products::Once), [Algorithm::CsrVector]);
-        assert_eq!(found(Products::Several), [Algorithm::CsrVector]);
+        assert_eq!(found(Reuse::Many), [Algorithm::EvcHyb, Algorithm::CsrVector]);
+        assert_eq!(found(Reuse::Once), [Algorithm::CsrVector]);
+        assert_eq!(found(Reuse::Several), [Algorithm::CsrVector]);
     }
 }

@@ -5,7 +5,7 @@ use csr_core::{ValueCoding, ValueType};
 
 use crate::estimates::Estimator;
 use crate::features::{Features, MatrixShape, figure};
-use crate::{Algorithm, Choice, DeviceTraits, Estimate, Fit, Products, Tables};
+use crate::{Algorithm, Choice, DeviceTraits, Estimate, Fit, Reuse, Tables};
 
 /// Chooses for a matrix that stores `value_type` on a device, where so many products will follow.
 ///
@@ -15,7 +15,7 @@ pub fn select(
     device: &DeviceTraits,
     value_type: ValueType,
     matrix: &MatrixShape,
-    products: Products,
+    products: Reuse,
 ) -> Choice {
     let fit = Fit::plain(device, value_type, matrix.mean_row());
     let may = |algorithm: Algorithm| algorithm.spec().check_device(&fit).is_ok();
@@ -27,7 +27,7 @@ pub fn select_where(
     tables: &Tables,
     fit: &Fit<'_>,
     matrix: &MatrixShape,
-    products: Products,
+    products: Reuse,
     may: impl Fn(Algorithm) -> bool,
 ) -> Choice {
     select_saying_how(tables, fit, matrix, products, may).0
@@ -38,7 +38,7 @@ pub fn select_saying_how(
     tables: &Tables,
     fit: &Fit<'_>,
     matrix: &MatrixShape,
-    products: Products,
+    products: Reuse,
     may: impl Fn(Algorithm) -> bool,
 ) -> (Choice, bool) {
     let Fit { device, value_type, .. } = *fit;
@@ -101,7 +101,7 @@ mod tests {
     const EVEN: MatrixShape =
         MatrixShape { rows: 1000, nnz: 100_000, longest_row: 100, in_step: 100_000, changes: 0 };
 
-    fn choose(device: &DeviceTraits, matrix: &MatrixShape, products: Products) -> Choice {
+    fn choose(device: &DeviceTraits, matrix: &MatrixShape, products: Reuse) -> Choice {
         select(&Tables::with_user(None), device, ValueType::F32, matrix, products)
     }
 
@@ -111,12 +111,12 @@ mod tests {
         let skewed = MatrixShape { longest_row: 60_000, in_step: 2_000_000, ..EVEN };
         let algorithm = |device, matrix, products| choose(device, matrix, products).algorithm;
         for matrix in [&EVEN, &skewed] {
-            assert_eq!(algorithm(&cpu, matrix, Products::Once), Algorithm::CsrPieces);
-            assert_eq!(algorithm(&cpu, matrix, Products::Several), Algorithm::CsrPieces);
+            assert_eq!(algorithm(&cpu, matrix, Reuse::Once), Algorithm::CsrPieces);
+            assert_eq!(algorithm(&cpu, matrix, Reuse::Several), Algorithm::CsrPieces);
         }
-        assert_eq!(algorithm(&cpu, &EVEN, Products::Many), Algorithm::Sell);
-        assert_eq!(algorithm(&cpu, &skewed, Products::Many), Algorithm::CsrPieces);
-        assert_eq!(algorithm(&gpu(), &EVEN, Products::Several), Algorithm::CsrFlat);
+        assert_eq!(algorithm(&cpu, &EVEN, Reuse::Many), Algorithm::Sell);
+        assert_eq!(algorithm(&cpu, &skewed, Reuse::Many), Algorithm::CsrPieces);
+        assert_eq!(algorithm(&gpu(), &EVEN, Reuse::Several), Algorithm::CsrFlat);
     }
 
     fn h200() -> DeviceTraits {
@@ -140,16 +140,16 @@ mod tests {
         let pays = |device: &DeviceTraits, matrix: &MatrixShape, products| {
             choose(device, matrix, products).algorithm == Algorithm::SellSigma
         };
-        assert!(pays(&h200(), &even, Products::Many));
-        assert!(!pays(&h200(), &even, Products::Several));
-        assert!(!pays(&h200(), &even, Products::Once));
-        assert!(!pays(&gpu(), &even, Products::Many));
-        assert!(!pays(&h200(), &rows_of(10_000_000, 2), Products::Many));
+        assert!(pays(&h200(), &even, Reuse::Many));
+        assert!(!pays(&h200(), &even, Reuse::Several));
+        assert!(!pays(&h200(), &even, Reuse::Once));
+        assert!(!pays(&gpu(), &even, Reuse::Many));
+        assert!(!pays(&h200(), &rows_of(10_000_000, 2), Reuse::Many));
     }
 
     #[test]
     fn an_h200_gives_one_long_row_to_all_and_rows_in_its_cache_to_few() {
-        let taken = |matrix| choose(&h200(), &matrix, Products::Several).algorithm;
+        let taken = |matrix| choose(&h200(), &matrix, Reuse::Several).algorithm;
         assert_eq!(taken(rows_of(400_000, 4)), Algorithm::CsrScalar);
         assert_eq!(taken(rows_of(5_000_000, 4)), Algorithm::CsrFlat);
         assert_eq!(taken(rows_of(20_000, 50)), Algorithm::CsrVector);
@@ -169,7 +169,7 @@ mod tests {
             in_step: 1_140_000,
             changes: 73_000,
         };
-        for products in Products::ALL {
+        for products in Reuse::ALL {
             let taken = choose(&h200(), &network, products).algorithm;
             assert!(
                 ![Algorithm::CsrScalar, Algorithm::CsrVector].contains(&taken),
@@ -194,10 +194,10 @@ mod tests {
                 let tables = entry(matched);
                 select(&tables, &h200(), ValueType::F32, &matrix, products)
             };
-            for products in Products::ALL {
+            for products in Reuse::ALL {
                 assert_eq!(taken(rows_of(20_000, 50), products).algorithm, Algorithm::CsrAdaptive);
             }
-            let by_model = taken(rows_of(20_000, 100), Products::Once);
+            let by_model = taken(rows_of(20_000, 100), Reuse::Once);
             assert!(by_model.reason.starts_with("the cost model expects"), "{}", by_model.reason);
             assert!(by_model.reason.contains("entry \"sm_90\""), "{}", by_model.reason);
         }
@@ -220,9 +220,9 @@ mod tests {
             let tables = Tables::with_user(Some(("mine.toml".into(), table)));
             select(&tables, &gpu(), ValueType::F32, &rows_of(20_000, 50), products).algorithm
         };
-        for products in Products::ALL {
+        for products in Reuse::ALL {
             assert_eq!(taken("", products), Algorithm::CsrAdaptive);
-            let is_several = products == Products::Several;
+            let is_several = products == Reuse::Several;
             assert_eq!(taken(numbers, products) == Algorithm::CsrAdaptive, is_several);
         }
     }
@@ -249,7 +249,7 @@ mod tests {
         let of = |platform: &str, value_type, matrix: &MatrixShape| {
             let tables = Tables::with_user(None);
             let device = cpu(platform, 32 << 20);
-            let taken = select(&tables, &device, value_type, matrix, Products::Several);
+            let taken = select(&tables, &device, value_type, matrix, Reuse::Several);
             (taken.algorithm, taken.parameters)
         };
         let (chunked, scalar) = (Algorithm::CsrPieces, Algorithm::CsrScalar);
@@ -284,7 +284,7 @@ mod tests {
         for platform in ["Intel(R) OpenCL", "Portable Computing Language", "of another vendor"] {
             let taken = |changes, in_step| {
                 let matrix = MatrixShape { in_step, ..uneven(916_428, 12.2, 456, changes) };
-                choose(&cpu(platform, 32 << 20), &matrix, Products::Many).algorithm
+                choose(&cpu(platform, 32 << 20), &matrix, Reuse::Many).algorithm
             };
             assert_eq!(taken(0.3, 40_000_000), Algorithm::Sell);
             assert_eq!(taken(0.9, 12_000_000), Algorithm::Sell);
@@ -299,8 +299,8 @@ mod tests {
         let (table, problems) = parse_device_table(Path::new("mine.toml"), text);
         assert_eq!(problems, []);
         let tables = Tables::with_user(Some(("mine.toml".into(), table)));
-        let found = |value_type| select(&tables, &h200(), value_type, &EVEN, Products::Several);
-        let shipped = select(&Tables::untuned(), &h200(), ValueType::F32, &EVEN, Products::Several);
+        let found = |value_type| select(&tables, &h200(), value_type, &EVEN, Reuse::Several);
+        let shipped = select(&Tables::untuned(), &h200(), ValueType::F32, &EVEN, Reuse::Several);
         assert_eq!(found(ValueType::F32), shipped);
         assert_eq!(found(ValueType::F64).algorithm, Algorithm::CsrVector);
         assert!(found(ValueType::F64).reason.contains("mine.toml"));
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(problems, []);
         let tables = Tables::with_user(Some(("mine.toml".into(), table)));
         for value_type in [ValueType::F32, ValueType::F16] {
-            let found = select(&tables, &gpu(), value_type, &EVEN, Products::Once);
+            let found = select(&tables, &gpu(), value_type, &EVEN, Reuse::Once);
             let parameters = vec![("nnz_per_item".to_owned(), 4)];
             assert_eq!((found.variant, found.parameters), (Some(Variant::Device), parameters));
             assert_eq!(
@@ -325,7 +325,7 @@ mod tests {
             );
         }
         // The shipped rules follow where none of the user's fits.
-        let found = select(&tables, &gpu(), ValueType::F64, &EVEN, Products::Once);
+        let found = select(&tables, &gpu(), ValueType::F64, &EVEN, Reuse::Once);
         assert_eq!(found.algorithm, Algorithm::CsrFlat);
     }
 }

@@ -16,7 +16,7 @@ use crate::spmm_merge::SpmmMerge;
 use crate::spmm_nonzero_split::SpmmNonzeroSplit;
 use crate::spmm_row_split::SpmmRowSplit;
 use crate::{
-    Algorithm, CostNumbers, DeviceEntry, DeviceTable, ParameterError, Parameters, Products,
+    Algorithm, CostNumbers, DeviceEntry, DeviceTable, ParameterError, Parameters, Reuse,
     TableError, current_name,
 };
 
@@ -213,7 +213,7 @@ impl Reader<'_> {
         let mut rules = Rules::default();
         for (products, list) in self.tables(at, "", Some(lists)) {
             let at = format!("{at}.{products}");
-            let products = match products.parse::<Products>() {
+            let products = match products.parse::<Reuse>() {
                 Ok(products) => products,
                 Err(message) => {
                     self.skip(format!("{at}: {message}"));
@@ -343,7 +343,7 @@ mod tests {
         let entry = &table.devices[0];
         assert_eq!(entry.kernel["csr_flat"]["f32"]["tile_nnz"], 2048);
         assert_eq!(entry.kernel["spmm_merge"]["f32"]["tile_length"], 256);
-        let rule = entry.choice["f32"].of(Products::Several).next().unwrap();
+        let rule = entry.choice["f32"].of(Reuse::Several).next().unwrap();
         let parameters: Vec<_> =
             rule.parameters.iter().map(|(name, value)| (&**name, *value)).collect();
         assert_eq!(parameters, [("lanes", 4), ("least_chunk", 64)]);

@@ -185,7 +185,7 @@ mod tests {
     use super::*;
     use crate::csr_adaptive::CsrAdaptive;
     use crate::tests::gpu;
-    use crate::{Fit, FittedParameters, Products};
+    use crate::{Fit, FittedParameters, Reuse};
 
     fn hawaii() -> DeviceTraits {
         DeviceTraits {
@@ -283,7 +283,7 @@ mod tests {
                 let device = of_family(vendor, architecture, "A GPU");
                 for value_type in [ValueType::F32, ValueType::F64] {
                     let tables = Tables::untuned();
-                    let several = Products::Several;
+                    let several = Reuse::Several;
                     let choice = crate::select(&tables, &device, value_type, &shape, several);
                     assert!(choice.reason.contains("data/tuning"), "{}", choice.reason);
                     let fit = Fit::plain(&device, value_type, shape.mean_row());
@@ -303,7 +303,7 @@ mod tests {
             for (entry, value_type) in table.devices.iter().flat_map(of_types) {
                 // Those for several products, too.
                 let rules = entry.rules(value_type).into_iter();
-                for rule in rules.flat_map(|rules| rules.of(Products::Once)) {
+                for rule in rules.flat_map(|rules| rules.of(Reuse::Once)) {
                     let algorithm = rule.algorithm;
                     assert!(!algorithm.copies_values(), "{}: {algorithm}", path.display());
                 }

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_has_one_heading_and_its_times_beside_those_of_others() {
+    fn a_batch_has_one_heading_and_its_times_next_to_those_of_others() {
         let records = [batch("as given"), batch("one pattern")];
         let mut text = String::new();
         write(&mut text, &records.iter().collect::<Vec<_>>(), WIDE);

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversion_stands_beside_the_hosts() {
+    fn a_conversion_stands_next_to_the_hosts() {
         let record = conversion(Some(4e6));
         let mut text = String::new();
         write(&mut text, &[&record], WIDE);

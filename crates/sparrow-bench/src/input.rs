@@ -20,7 +20,7 @@ pub enum Input {
 
 /// How a generated matrix is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Making {
+pub struct GeneratorOptions {
     /// Multiplies the rows.
     pub scale: f64,
     /// The seed.
@@ -47,7 +47,7 @@ impl Input {
                 Ok(class) => Ok(Input::Class(class)),
                 // Who meant a file has to hear that there is none.
                 Err(csr_core::Error::UnknownClass { nearest, .. }) => {
-                    let instead = match beside(path) {
+                    let instead = match name_with_ending(path) {
                         Some(file) => format!("{file:?} is there"),
                         None => format!("the nearest that can be generated are {nearest}"),
                     };
@@ -98,10 +98,10 @@ impl Input {
     /// What is wrong with the file, by name and line; or a scale no matrix can have.
     pub fn load(
         &self,
-        making: Making,
+        generator: GeneratorOptions,
         progress: &(dyn Fn(u64, u64) + Sync),
     ) -> csr_core::Result<Csr<f64, u64>> {
-        self.load_by(making, ReadOptions::new().progress(progress))
+        self.load_by(generator, ReadOptions::new().progress(progress))
     }
 
     /// As [`Input::load`]; `options` say how a file is read, and who hears what.
@@ -110,13 +110,13 @@ impl Input {
     /// As [`Input::load`].
     pub fn load_by(
         &self,
-        making: Making,
+        generator: GeneratorOptions,
         options: ReadOptions<'_>,
     ) -> csr_core::Result<Csr<f64, u64>> {
         match self {
             Input::File(path) => options.csr(path),
             Input::StandardInput => options.csr_from(std::io::stdin(), STANDARD_INPUT),
-            Input::Class(class) => class.generate_wide(making.scale, making.seed),
+            Input::Class(class) => class.generate_wide(generator.scale, generator.seed),
         }
     }
 }
@@ -128,7 +128,7 @@ fn without_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
 }
 
 /// A file of a matrix whose name is the path's and an ending.
-fn beside(path: &Path) -> Option<PathBuf> {
+fn name_with_ending(path: &Path) -> Option<PathBuf> {
     let endings = [".mtx", ".mtx.gz", ".tar.gz", ".tgz", ".tar"];
     let named = |ending: &str| {
         let mut name = path.as_os_str().to_owned();
@@ -166,9 +166,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, file) = (folder.path().join("a"), folder.path().join("a.mtx.gz"));
         // A path with a folder is a file.
-        assert_eq!(beside(&path), None);
+        assert_eq!(name_with_ending(&path), None);
         std::fs::write(&file, "").unwrap();
-        assert_eq!(beside(&path), Some(file));
+        assert_eq!(name_with_ending(&path), Some(file));
     }
 
     #[cfg(unix)]

@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_model_adds_stands_beside_the_other_fields() {
+    fn what_the_model_adds_stands_next_to_the_other_fields() {
         let line = json_lines(&[model_sample("m", "a")]).unwrap();
         let tail = &line[line.find("\"alpha\"").unwrap()..];
         expect![[r#"

@@ -35,7 +35,7 @@ mod which_device;
 pub use above_limit::above_the_limit;
 pub use batch_form::BatchForm;
 pub use failures::failure_in_words;
-pub use input::{Input, Making};
+pub use input::{GeneratorOptions, Input};
 pub use json::json_lines;
 pub use kept_rates::{keep_rates, rates_blocking};
 pub use measure::{

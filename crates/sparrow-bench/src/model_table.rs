@@ -78,7 +78,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn predicted_stands_beside_measured_and_a_wrong_result_has_no_ratio() {
+    fn predicted_stands_next_to_measured_and_a_wrong_result_has_no_ratio() {
         let mut wrong = failed("pwtk-like", "csr_scalar");
         wrong.details = model_sample("m", "a").details;
         let model = model_mut(&mut wrong);

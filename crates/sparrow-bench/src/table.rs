@@ -221,8 +221,7 @@ mod tests {
 
     #[test]
     fn long_names_and_large_figures_stay_within_100_columns() {
-        let mut record =
-            sample("a-very-long-name-of-a-file-that-nobody-would-choose", "csr_adaptive");
+        let mut record = sample("a-very-long-name-of-a-file-that-hardly-fits", "csr_adaptive");
         record.variant = "nrs-log".to_owned();
         record.accumulate = "compensated".to_owned();
         record.cache = "cold".to_owned();

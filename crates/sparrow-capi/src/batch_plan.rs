@@ -2,7 +2,7 @@
 
 use opencl3::types::{cl_command_queue, cl_event, cl_uint};
 use sparrow::{
-    AnyArray, AnyBatchCoefficient, AnyBatchProduct, BatchOptions, BatchPlan, Context, Number,
+    AnyArray, AnyBatchCoefficient, AnyBatchOperands, BatchOptions, BatchPlan, Context, Number,
     ValueType,
 };
 
@@ -12,7 +12,7 @@ use crate::events::{EventOut, queue as queue_of, wait_blocking, wait_list};
 use crate::failure::{Result, guard};
 use crate::info::{Facts, Texts};
 use crate::options::batch_options;
-use crate::pointer::{Growing, Out, fill, flag, handle, read, release, starts, turn};
+use crate::pointer::{Growing, Out, exclusive, fill, flag, handle, read, release, starts};
 use crate::{
     sparrow_batch, sparrow_batch_options, sparrow_buffer, sparrow_plan_info, sparrow_status,
     sparrow_workspace,
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn sparrow_batch_plan_launch(
             let wait = wait_list((num_events_in_wait_list, event_wait_list))?;
             (queue_of(&plan.home.context, queue)?, wait)
         };
-        let mut workspace = turn(workspace.inner(), "workspace")?;
+        let mut workspace = exclusive(workspace.inner(), "workspace")?;
         let a = batch.inner();
         let (context, problems, value_type) = (queue.context(), a.problems().len(), a.value_type());
         let accumulator = value_type.accumulator();
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn sparrow_batch_plan_launch(
             )
         };
         let (alpha, beta) = (alpha.coefficient(), beta.coefficient());
-        let product = AnyBatchProduct { alpha, a, x: &x, beta, y: &mut y };
+        let product = AnyBatchOperands { alpha, a, x: &x, beta, y: &mut y };
         let event = plan.plan.launch(&queue, &mut workspace, product, out.wait(&wait))?;
         out.give_if_any(event.as_ref())
     })

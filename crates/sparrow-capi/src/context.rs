@@ -7,7 +7,9 @@ use opencl3::types::{cl_command_queue, cl_context, cl_device_id};
 use sparrow::{BinaryCache, Context, Tables, default_tables, parse_device_table};
 
 use crate::failure::{Failure, Result, guard};
-use crate::pointer::{Growing, Out, Place, fill, handle, place, read_optional, release, starts};
+use crate::pointer::{
+    Growing, Out, PathSetting, fill, handle, path_setting, read_optional, release, starts,
+};
 use crate::sparrow_status;
 
 /// What a context is asked for; all other fields NULL are the defaults.
@@ -173,17 +175,17 @@ unsafe fn adopt(
 ) -> Result<sparrow_context> {
     // SAFETY: the caller's promise.
     let options = unsafe { read_optional(options, "options")? };
-    let (mut table, mut cache) = (Place::Default, Place::Default);
+    let (mut table, mut cache) = (PathSetting::Default, PathSetting::Default);
     if let Some(options) = options {
         // SAFETY: texts of valid options are valid.
-        table = unsafe { place(options.device_table, "options->device_table")? };
+        table = unsafe { path_setting(options.device_table, "options->device_table")? };
         // SAFETY: as above.
-        cache = unsafe { place(options.binary_cache, "options->binary_cache")? };
+        cache = unsafe { path_setting(options.binary_cache, "options->binary_cache")? };
     }
     let cache = match cache {
-        Place::Default => BinaryCache::Default,
-        Place::Off => BinaryCache::Off,
-        Place::At(folder) => BinaryCache::Folder(folder),
+        PathSetting::Default => BinaryCache::Default,
+        PathSetting::Off => BinaryCache::Off,
+        PathSetting::At(folder) => BinaryCache::Folder(folder),
     };
     let tables = tables(&table)?;
     // SAFETY: the caller's promise.
@@ -199,11 +201,11 @@ unsafe fn adopt(
 }
 
 /// The device tables of a path; a table that is named must be there.
-pub(crate) fn tables(place: &Place) -> Result<Tables> {
+pub(crate) fn tables(place: &PathSetting) -> Result<Tables> {
     match place {
-        Place::Default => Ok(default_tables()),
-        Place::Off => Ok(Tables::with_user(None)),
-        Place::At(path) => read_table(path),
+        PathSetting::Default => Ok(default_tables()),
+        PathSetting::Off => Ok(Tables::with_user(None)),
+        PathSetting::At(path) => read_table(path),
     }
 }
 

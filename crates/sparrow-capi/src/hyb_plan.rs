@@ -13,7 +13,7 @@ use crate::failure::{Result, guard};
 use crate::info::{Facts, Texts};
 use crate::options::parameters;
 use crate::pointer::{
-    Growing, Out, fill, flag, handle, read, read_optional, release, starts, turn,
+    Growing, Out, exclusive, fill, flag, handle, read, read_optional, release, starts,
 };
 use crate::types::accumulate;
 use crate::{
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn sparrow_hyb_plan_launch(
             let wait = wait_list((num_events_in_wait_list, event_wait_list))?;
             (queue_of(&plan.home.context, queue)?, wait)
         };
-        let mut workspace = turn(workspace.inner(), "workspace")?;
+        let mut workspace = exclusive(workspace.inner(), "workspace")?;
         let (context, value_type) = (queue.context(), plan.matrix.value_type());
         let accumulator = value_type.accumulator();
         let (rows, cols) = (plan.matrix.rows(), plan.matrix.cols());

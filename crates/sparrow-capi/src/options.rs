@@ -10,7 +10,9 @@ use sparrow::{
 
 use crate::context::{Home, tables};
 use crate::failure::{Failure, Result};
-use crate::pointer::{Growing, Place, flag, place, read, read_optional, size, starts, text};
+use crate::pointer::{
+    Growing, PathSetting, flag, path_setting, read, read_optional, size, starts, text,
+};
 use crate::types::{accumulate, layout, operation, planning, products, value_type};
 use crate::{
     sparrow_accumulate, sparrow_layout, sparrow_operation, sparrow_planning, sparrow_products,
@@ -207,7 +209,7 @@ pub(crate) unsafe fn plan_options(
         op: operation(options.operation, "options->operation")?,
         accumulate: accumulate(options.accumulate, "options->accumulate")?,
         scalars_on_device: flag(options.scalars_on_device, "options->scalars_on_device")?,
-        products: products(options.products, "options->products")?,
+        reuse: products(options.products, "options->products")?,
         planning: planning(options.planning, "options->planning")?,
         reordering: reordering.unwrap_or_default(),
         order,
@@ -347,8 +349,8 @@ pub(crate) unsafe fn parameters(pointer: *const c_char) -> Result<Vec<(String, u
 /// NULL, or characters that end with a zero.
 unsafe fn own_tables(pointer: *const c_char, home: &Home) -> Result<Tables> {
     // SAFETY: the caller's promise.
-    match unsafe { place(pointer, "options->device_table")? } {
-        Place::Default => Ok(home.tables.clone()),
+    match unsafe { path_setting(pointer, "options->device_table")? } {
+        PathSetting::Default => Ok(home.tables.clone()),
         named => tables(&named),
     }
 }

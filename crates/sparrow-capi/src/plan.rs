@@ -3,7 +3,7 @@
 use std::sync::RwLock;
 
 use opencl3::types::{cl_command_queue, cl_event, cl_uint};
-use sparrow::{AnyPlan, AnyProduct, Event, Op, Queue, Stages, Workspace, counted};
+use sparrow::{AnyOperands, AnyPlan, Event, Op, Queue, Stages, Workspace, counted};
 
 use crate::buffer::{Scalar, array};
 use crate::context::Home;
@@ -11,7 +11,9 @@ use crate::events::{EventOut, queue as queue_of, wait_blocking, wait_list};
 use crate::failure::{Failure, Result, guard};
 use crate::info::{Facts, Texts, coding_text};
 use crate::options::plan_options;
-use crate::pointer::{Growing, Out, changed, fill, handle, read, release, shared, starts, turn};
+use crate::pointer::{
+    Growing, Out, changed, exclusive, fill, handle, read, release, shared, starts,
+};
 use crate::{
     sparrow_buffer, sparrow_matrix, sparrow_plan_info, sparrow_plan_options, sparrow_scalar,
     sparrow_status, sparrow_workspace,
@@ -321,7 +323,7 @@ unsafe fn launch<T>(
     workspace: *mut sparrow_workspace,
     product: *const sparrow_product,
     list: (cl_uint, *const cl_event),
-    work: impl FnOnce(&AnyPlan, &Queue, &mut Workspace, AnyProduct<'_>, &[Event]) -> sparrow::Result<T>,
+    work: impl FnOnce(&AnyPlan, &Queue, &mut Workspace, AnyOperands<'_>, &[Event]) -> sparrow::Result<T>,
 ) -> Result<T> {
     // SAFETY: the caller's promise.
     let (plan, workspace, product) = unsafe {
@@ -332,8 +334,8 @@ unsafe fn launch<T>(
     let op = plan.op;
     // Locks are taken in this order everywhere: plan, matrix, workspace.
     let plan = shared(&plan.inner, "plan")?;
-    let run = |product: AnyProduct<'_>| {
-        let mut workspace = turn(workspace.inner(), "workspace")?;
+    let run = |product: AnyOperands<'_>| {
+        let mut workspace = exclusive(workspace.inner(), "workspace")?;
         Ok(work(&plan, &queue, &mut workspace, product, &wait)?)
     };
     // SAFETY: the caller's promise.
@@ -349,7 +351,7 @@ pub(crate) unsafe fn with_product<T>(
     queue: &Queue,
     product: &sparrow_product,
     name: &str,
-    work: impl FnOnce(AnyProduct<'_>) -> Result<T>,
+    work: impl FnOnce(AnyOperands<'_>) -> Result<T>,
 ) -> Result<T> {
     let of = |field: &str| format!("{name}->{field}");
     // SAFETY: the caller's promise.
@@ -371,7 +373,7 @@ pub(crate) unsafe fn with_product<T>(
         )
     };
     let (alpha, beta) = (alpha.coefficient(), beta.coefficient());
-    work(AnyProduct { alpha, a: &a, x: &x, beta, y: &mut y })
+    work(AnyOperands { alpha, a: &a, x: &x, beta, y: &mut y })
 }
 
 impl sparrow_plan {

@@ -207,7 +207,7 @@ pub(crate) unsafe fn text<'a>(pointer: *const c_char, name: &str) -> Result<Opti
 
 /// A path of the file system, where `NULL` means the environment's and "off" means none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum PathSetting {
     Default,
     Off,
     At(PathBuf),
@@ -215,9 +215,9 @@ pub(crate) enum Place {
 
 /// # Safety
 /// NULL, or characters that end with a zero.
-pub(crate) unsafe fn place(pointer: *const c_char, name: &str) -> Result<Place> {
+pub(crate) unsafe fn path_setting(pointer: *const c_char, name: &str) -> Result<PathSetting> {
     if pointer.is_null() {
-        return Ok(Place::Default);
+        return Ok(PathSetting::Default);
     }
     // SAFETY: the caller's promise.
     let bytes = unsafe { CStr::from_ptr(pointer) }.to_bytes();
@@ -225,8 +225,8 @@ pub(crate) unsafe fn place(pointer: *const c_char, name: &str) -> Result<Place> 
         b"" => Err(Failure::argument(format!(
             "{name} is empty: it is a path, \"off\", or NULL for the environment's"
         ))),
-        b"off" => Ok(Place::Off),
-        path => Ok(Place::At(path_of(path, name)?)),
+        b"off" => Ok(PathSetting::Off),
+        path => Ok(PathSetting::At(path_of(path, name)?)),
     }
 }
 
@@ -297,7 +297,7 @@ pub(crate) fn flag(value: u32, name: &str) -> Result<bool> {
     }
 }
 
-fn torn(name: &str) -> Failure {
+fn poisoned(name: &str) -> Failure {
     let text = format!("a fault of the library has left the {name} unusable: release it");
     Failure::new(sparrow_status::SPARROW_STATUS_INTERNAL_ERROR, text)
 }
@@ -308,7 +308,7 @@ pub(crate) fn shared<'a, T>(lock: &'a RwLock<T>, name: &str) -> Result<RwLockRea
         // Not after a thread that waits to change it, and so for the end of the solve.
         return lock.try_read().map_err(|_| busy(name));
     }
-    lock.read().map_err(|_| torn(name))
+    lock.read().map_err(|_| poisoned(name))
 }
 
 /// Keeps other threads off it.
@@ -316,13 +316,13 @@ pub(crate) fn changed<'a, T>(lock: &'a RwLock<T>, name: &str) -> Result<RwLockWr
     if is_busy(lock) {
         return Err(busy(name));
     }
-    lock.write().map_err(|_| torn(name))
+    lock.write().map_err(|_| poisoned(name))
 }
 
 /// Waits until no other thread holds it.
-pub(crate) fn turn<'a, T>(lock: &'a Mutex<T>, name: &str) -> Result<MutexGuard<'a, T>> {
+pub(crate) fn exclusive<'a, T>(lock: &'a Mutex<T>, name: &str) -> Result<MutexGuard<'a, T>> {
     if is_busy(lock) {
         return Err(busy(name));
     }
-    lock.lock().map_err(|_| torn(name))
+    lock.lock().map_err(|_| poisoned(name))
 }

@@ -10,7 +10,7 @@ use crate::context::c_text;
 use crate::events::{EventOut, queue as queue_of, wait_list};
 use crate::failure::{Result, guard};
 use crate::plan::with_product;
-use crate::pointer::{Growing, Out, fill, handle, read, release, shared, starts, turn};
+use crate::pointer::{Growing, Out, exclusive, fill, handle, read, release, shared, starts};
 use crate::types::choice;
 use crate::{sparrow_matrix, sparrow_plan, sparrow_product, sparrow_status};
 
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn sparrow_recording_get_info(
         // SAFETY: the caller's promise.
         let recording = unsafe { handle(recording, "recording")? };
         let make = || {
-            let inner = turn(&recording.inner, "recording")?;
+            let inner = exclusive(&recording.inner, "recording")?;
             Ok(sparrow_recording_info {
                 size: size_of::<sparrow_recording_info>(),
                 products: inner.products() as u64,
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn sparrow_plan_launch_many(
         // Locks are taken in the order of every launch: plan, matrix, workspace.
         let plan = shared(plan.inner(), "plan")?;
         let matrix = shared(matrix.inner(), "matrix")?;
-        let mut recording = turn(&recording.inner, "recording")?;
+        let mut recording = exclusive(&recording.inner, "recording")?;
         let event = plan.launch_many(&mut recording, &matrix, times, out.wait(&wait))?;
         out.give_if_any(event.as_ref())
     })

@@ -11,7 +11,9 @@ use crate::context::Home;
 use crate::events::{queue as queue_of, wait_blocking, wait_list};
 use crate::failure::{Failure, Result, caught, guard, of_struct};
 use crate::observer::{Observe, run_observed};
-use crate::pointer::{Out, check_size, fill, handle, read, read_optional, release, shared, turn};
+use crate::pointer::{
+    Out, check_size, exclusive, fill, handle, read, read_optional, release, shared,
+};
 use crate::solution::SolverFacts;
 use crate::solver_options::solver_options;
 use crate::{
@@ -107,7 +109,7 @@ pub unsafe extern "C-unwind" fn sparrow_solver_solve_blocking(
         unsafe { check_size(solution, "solution")? };
         let solve = move |observe: Observe<'_>| {
             // Locks are taken in this order everywhere: solver, matrix.
-            let mut inner = turn(&solver.inner, "solver")?;
+            let mut inner = exclusive(&solver.inner, "solver")?;
             let a = shared(a.inner(), "matrix")?;
             let (context, accumulator) = (queue.context(), a.value_type().accumulator());
             // SAFETY: the caller's promise.
@@ -160,17 +162,17 @@ unsafe fn stop_rule(rule: *const sparrow_stop_rule) -> Result<StopRule> {
 /// Where residuals go.
 struct History {
     place: *mut f64,
-    room: u64,
+    capacity: u64,
 }
 
 impl History {
     fn of(system: &sparrow_linear_system) -> Result<Self> {
-        let (place, room) = (system.history, system.history_room);
-        if place.is_null() && room > 0 {
-            let text = format!("system->history is NULL, and system->history_room is {room}");
+        let (place, capacity) = (system.history, system.history_room);
+        if place.is_null() && capacity > 0 {
+            let text = format!("system->history is NULL, and system->history_room is {capacity}");
             return Err(Failure::argument(text));
         }
-        Ok(History { place, room })
+        Ok(History { place, capacity })
     }
 
     /// Writes as many as there is capacity for.
@@ -179,7 +181,7 @@ impl History {
     /// The array has the capacity that was given.
     unsafe fn write(&self, residuals: &[f64]) {
         for (k, residual) in
-            residuals.iter().enumerate().take_while(|(k, _)| (*k as u64) < self.room)
+            residuals.iter().enumerate().take_while(|(k, _)| (*k as u64) < self.capacity)
         {
             // SAFETY: the caller's promise.
             unsafe { self.place.add(k).write_unaligned(*residual) };

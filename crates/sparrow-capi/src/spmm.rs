@@ -3,7 +3,7 @@
 use std::sync::RwLock;
 
 use opencl3::types::{cl_command_queue, cl_event, cl_uint};
-use sparrow::{AnyDenseProduct, AnySpmmPlan, DenseOperands, ValueType};
+use sparrow::{AnySpmmOperands, AnySpmmPlan, DenseOperands, ValueType};
 
 use crate::buffer::{Scalar, array};
 use crate::context::Home;
@@ -11,7 +11,9 @@ use crate::events::{EventOut, queue as queue_of, wait_blocking, wait_list};
 use crate::failure::{Failure, Result, guard};
 use crate::info::{Facts, Texts};
 use crate::options::{DenseOptions, spmm_options};
-use crate::pointer::{Growing, Out, changed, fill, handle, read, release, shared, starts, turn};
+use crate::pointer::{
+    Growing, Out, changed, exclusive, fill, handle, read, release, shared, starts,
+};
 use crate::{
     sparrow_buffer, sparrow_matrix, sparrow_plan_info, sparrow_scalar, sparrow_spmm_options,
     sparrow_status, sparrow_workspace,
@@ -192,7 +194,7 @@ pub unsafe extern "C" fn sparrow_spmm_plan_launch(
         // Locks are taken in this order everywhere: plan, matrix, workspace.
         let plan = shared(&plan.inner, "plan")?;
         let a = shared(a.inner(), "matrix")?;
-        let mut workspace = turn(workspace.inner(), "workspace")?;
+        let mut workspace = exclusive(workspace.inner(), "workspace")?;
         let (context, value_type) = (queue.context(), plan.types().value_type);
         let DenseOperands { b, b_type, c } = plan.dense();
         // SAFETY: the caller's promise.
@@ -205,7 +207,7 @@ pub unsafe extern "C" fn sparrow_spmm_plan_launch(
             )
         };
         let (alpha, beta) = (alpha.coefficient(), beta.coefficient());
-        let product = AnyDenseProduct { alpha, a: &a, b: &b, beta, c: &mut c };
+        let product = AnySpmmOperands { alpha, a: &a, b: &b, beta, c: &mut c };
         out.give(&plan.launch(&queue, &mut workspace, product, &wait)?)
     })
 }

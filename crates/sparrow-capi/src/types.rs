@@ -1,6 +1,6 @@
 //! Types and choices as numbers, and the way from a number to a type.
 
-use sparrow::{Accumulate, Layout, OffsetType, Op, Planning, Products, ValueType};
+use sparrow::{Accumulate, Layout, OffsetType, Op, Planning, Reuse, ValueType};
 
 use crate::failure::{Failure, Result};
 
@@ -117,11 +117,11 @@ pub(crate) fn offset_number(offset_type: OffsetType) -> sparrow_offset_type {
     }
 }
 
-pub(crate) fn products(value: sparrow_products, name: &str) -> Result<Products> {
+pub(crate) fn products(value: sparrow_products, name: &str) -> Result<Reuse> {
     let all = [
-        (SPARROW_PRODUCTS_SEVERAL, "SPARROW_PRODUCTS_SEVERAL", Products::Several),
-        (SPARROW_PRODUCTS_ONCE, "SPARROW_PRODUCTS_ONCE", Products::Once),
-        (SPARROW_PRODUCTS_MANY, "SPARROW_PRODUCTS_MANY", Products::Many),
+        (SPARROW_PRODUCTS_SEVERAL, "SPARROW_PRODUCTS_SEVERAL", Reuse::Several),
+        (SPARROW_PRODUCTS_ONCE, "SPARROW_PRODUCTS_ONCE", Reuse::Once),
+        (SPARROW_PRODUCTS_MANY, "SPARROW_PRODUCTS_MANY", Reuse::Many),
     ];
     choice(value, name, &all)
 }

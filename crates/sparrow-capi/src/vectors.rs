@@ -9,7 +9,7 @@ use crate::buffer::{Scalar, array};
 use crate::context::{Home, sparrow_context};
 use crate::events::{EventOut, queue as queue_of, wait_list};
 use crate::failure::{Failure, Result, guard};
-use crate::pointer::{Growing, Out, flag, handle, read, release, size, starts, turn};
+use crate::pointer::{Growing, Out, exclusive, flag, handle, read, release, size, starts};
 use crate::types::{accumulate, choice, value_type};
 use crate::{
     sparrow_accumulate, sparrow_buffer, sparrow_scalar, sparrow_status, sparrow_value_type,
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn sparrow_vectors_elementwise(
             let wait = wait_list((num_events_in_wait_list, event_wait_list))?;
             (queue_of(&vectors.home.context, queue)?, wait)
         };
-        let mut inner = turn(&vectors.inner, "vectors")?;
+        let mut inner = exclusive(&vectors.inner, "vectors")?;
         let wait = (!event.is_null() || !wait.is_empty()).then_some(wait.as_slice());
         // SAFETY: the caller's promise.
         match unsafe { elementwise_launch(&mut inner, &queue, &operands, wait)? } {
@@ -224,7 +224,7 @@ pub unsafe extern "C" fn sparrow_vectors_reduce(
             let wait = wait_list((num_events_in_wait_list, event_wait_list))?;
             (queue_of(&vectors.home.context, queue)?, wait)
         };
-        let mut inner = turn(&vectors.inner, "vectors")?;
+        let mut inner = exclusive(&vectors.inner, "vectors")?;
         let wait = (!event.is_null() || !wait.is_empty()).then_some(wait.as_slice());
         // SAFETY: the caller's promise.
         match unsafe { reduction_launch(&mut inner, &queue, &operands, wait)? } {

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use sparrow::{Accumulate, Algorithm, ParameterList, Products, Reordering, ValueType, Variant};
+use sparrow::{Accumulate, Algorithm, ParameterList, Reordering, Reuse, ValueType, Variant};
 
 pub(crate) use bench::{
     Algorithms, BatchKind, Bench, BenchBatch, BenchConvert, BenchFigure, BenchHetero,
@@ -122,7 +122,7 @@ pub(crate) struct Devices {
 
 /// How a class is generated; refused where no class is.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Making {
+pub(crate) struct GeneratorOptions {
     /// Multiplies the rows of a generated matrix [default: 1]
     #[arg(long, value_parser = positive)]
     pub(crate) scale: Option<f64>,
@@ -131,9 +131,9 @@ pub(crate) struct Making {
     pub(crate) seed: Option<u64>,
 }
 
-/// As [`Making`], where a budget says how large matrices are.
+/// As [`GeneratorOptions`], where a budget says how large matrices are.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct FittedMaking {
+pub(crate) struct FittedGeneratorOptions {
     /// Multiplies the rows of generated matrices, and the problems of a figure's batches [default: 1, or as much less as
     /// --budget asks for]
     #[arg(long, value_parser = positive)]
@@ -143,9 +143,9 @@ pub(crate) struct FittedMaking {
     seed: Option<u64>,
 }
 
-impl From<FittedMaking> for Making {
-    fn from(FittedMaking { scale, seed }: FittedMaking) -> Self {
-        Making { scale, seed }
+impl From<FittedGeneratorOptions> for GeneratorOptions {
+    fn from(FittedGeneratorOptions { scale, seed }: FittedGeneratorOptions) -> Self {
+        GeneratorOptions { scale, seed }
     }
 }
 
@@ -157,11 +157,11 @@ pub(crate) struct Reading {
     pub(crate) allow_overflow: bool,
 }
 
-impl From<Making> for sparrow_bench::Making {
-    fn from(making: Making) -> Self {
-        sparrow_bench::Making {
-            scale: making.scale.unwrap_or(1.0),
-            seed: making.seed.unwrap_or(csr_core::generate::DEFAULT_SEED),
+impl From<GeneratorOptions> for sparrow_bench::GeneratorOptions {
+    fn from(generator: GeneratorOptions) -> Self {
+        sparrow_bench::GeneratorOptions {
+            scale: generator.scale.unwrap_or(1.0),
+            seed: generator.seed.unwrap_or(csr_core::generate::DEFAULT_SEED),
         }
     }
 }
@@ -197,9 +197,9 @@ pub(crate) struct Info {
     pub(crate) explain: bool,
     /// With --explain, how many products with the matrix follow: once, several (some tens) or many (hundreds)
     #[arg(long, default_value = "several", requires = "explain")]
-    pub(crate) products: Products,
+    pub(crate) products: Reuse,
     #[command(flatten)]
-    pub(crate) making: Making,
+    pub(crate) generator: GeneratorOptions,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }
@@ -241,7 +241,7 @@ pub(crate) struct Spmv {
     #[arg(long, value_name = "NAME", default_value = "none", help = REORDERING)]
     pub(crate) reordering: Reordering,
     #[command(flatten)]
-    pub(crate) making: Making,
+    pub(crate) generator: GeneratorOptions,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }
@@ -263,7 +263,7 @@ pub(crate) struct Gen {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
-    pub(crate) making: Making,
+    pub(crate) generator: GeneratorOptions,
 }
 
 /// What names an algorithm of SpMV.

@@ -18,7 +18,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use opencl3::command_queue::enqueue_barrier_with_wait_list;
 use opencl3::event::{CL_COMPLETE, create_user_event, release_event, set_user_event_status};
 use sparrow::{
-    Algorithm, Context, Csr, Device, DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, Value,
+    Algorithm, Context, Csr, Device, DeviceArray, Matrix, Operands, Plan, PlanOptions, Queue, Value,
 };
 
 type Csrmv = unsafe extern "C" fn(
@@ -173,7 +173,7 @@ fn call(criterion: &mut Criterion) {
                 let [alpha, beta] = &setting.scalars;
                 let (a, x) = (&setting.matrix, &setting.x);
                 let (alpha, beta, y) = (alpha.into(), beta.into(), &mut y);
-                let product = Product { alpha, a, x, beta, y };
+                let product = Operands { alpha, a, x, beta, y };
                 plan.launch(&setting.queue, &mut workspace, product, &[]).unwrap();
             })
         });

@@ -39,7 +39,7 @@ pub(crate) unsafe fn read<'a, T>(pointer: *const T) -> Result<&'a T> {
 /// What a pointer of the application's points to, to be changed.
 ///
 /// # Safety
-/// The pointer is null, or valid for as long as `'a`, and nobody else uses what it points to meanwhile.
+/// The pointer is null, or valid for as long as `'a`, and what it points to is used by this call alone meanwhile.
 pub(crate) unsafe fn write<'a, T>(pointer: *mut T) -> Result<&'a mut T> {
     // SAFETY: the caller's promise.
     unsafe { pointer.as_mut() }.ok_or(Status::InvalidValue)

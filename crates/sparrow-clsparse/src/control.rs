@@ -87,7 +87,7 @@ impl Control {
     /// The same, to be changed.
     ///
     /// # Safety
-    /// As types.rs says of all functions; and nobody else uses the structure while what is returned lives.
+    /// As types.rs says of all functions; and the structure is not used otherwise while what is returned lives.
     pub(crate) unsafe fn write<T: Structure>(&self, pointer: *mut T) -> Result<InOut<T>> {
         // SAFETY: as above.
         unsafe { self.naming.write(pointer) }

@@ -34,7 +34,7 @@ impl<T> Handles<T> {
         live.get(&handle.addr()).cloned()
     }
 
-    /// Ends a handle; what it stood for ends when nobody uses it any more.
+    /// Ends a handle; what it stood for ends with its last use.
     pub(crate) fn remove(&self, handle: *const c_void) -> Option<Arc<T>> {
         let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
         live.remove(&handle.addr())

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use sparrow::{
-    Accumulate, AnyMatrix, AnyPlan, AnyVectors, KernelBuild, PlanOptions, Products, Queue,
-    ValueType, VectorOptions, Workspace,
+    Accumulate, AnyMatrix, AnyPlan, AnyVectors, KernelBuild, PlanOptions, Queue, Reuse, ValueType,
+    VectorOptions, Workspace,
 };
 
 use crate::status::Result;
@@ -33,7 +33,7 @@ impl FreePlans {
                 let options = PlanOptions {
                     accumulate,
                     scalars_on_device: true,
-                    products: Products::Once,
+                    reuse: Reuse::Once,
                     ..PlanOptions::default()
                 };
                 let plan = AnyPlan::for_any_pattern(queue, a, &options)?;

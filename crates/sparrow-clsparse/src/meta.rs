@@ -114,8 +114,8 @@ impl Meta {
         })
     }
 
-    /// Plans for the precision that the values' buffer has room for; in single precision where the values are in shared
-    /// virtual memory, whose length nobody can ask for.
+    /// Plans for the precision that the values' buffer can hold; in single precision where the values are in shared
+    /// virtual memory, whose length cannot be asked for.
     fn foresee(&self, control: &Control, matrix: &clsparseCsrMatrix) -> Result<()> {
         let nnz = matrix.num_nonzeros as usize;
         if nnz == 0 || matrix.values.is_null() {
@@ -263,7 +263,7 @@ pub(crate) fn spmm_plan(queue: &Queue, a: &AnyMatrix, (b, c): DenseShapes) -> Re
 }
 
 /// How large a meta is, or would be, with a plan for `csrMatx`, which is made for that: in entries of 8 bytes. It is for
-/// information; nobody has to allocate it.
+/// information; it need not be allocated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clsparseCsrMetaSize(
     csrMatx: *mut clsparseCsrMatrix,

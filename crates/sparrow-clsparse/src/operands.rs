@@ -1,6 +1,6 @@
 //! Arrays of the application's buffers: each is looked at, and refused where it does not fit.
 //!
-//! Offsets are elements. A vector's or scalar's length that nobody set (0) is not held against it, as programs for
+//! Offsets are elements. A vector's or scalar's length that was not set (0) is not held against it, as programs for
 //! clSPARSE need not set it; what its buffer holds always is.
 
 use sparrow::{

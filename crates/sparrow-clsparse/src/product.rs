@@ -1,7 +1,7 @@
 //! The operands of a product, and its launch by a plan that fits the matrix.
 
 use sparrow::{
-    AnyArray, AnyDenseProduct, AnyMatrix, AnyPlan, AnyProduct, AnySpmmPlan, DenseShape, Event,
+    AnyArray, AnyMatrix, AnyOperands, AnyPlan, AnySpmmOperands, AnySpmmPlan, DenseShape, Event,
     ValueType, Workspace,
 };
 
@@ -47,7 +47,7 @@ impl Operands {
         (plan, workspace): (&AnyPlan, &mut Workspace),
         a: &AnyMatrix,
     ) -> Result<Event> {
-        let product = AnyProduct {
+        let product = AnyOperands {
             alpha: (&self.alpha).into(),
             a,
             x: &self.x,
@@ -80,7 +80,7 @@ impl DenseOperands {
         workspace: &mut Workspace,
         a: &AnyMatrix,
     ) -> Result<Event> {
-        let product = AnyDenseProduct {
+        let product = AnySpmmOperands {
             alpha: (&self.alpha).into(),
             a,
             b: &self.b,

@@ -106,7 +106,7 @@ unsafe fn solve_on(
         ("value", "b", b.num_values),
     ];
     for (noun, of, length) in lengths {
-        // A length of a vector that nobody set is 0.
+        // A length of a vector that was not set is 0.
         let is_set = length != 0 || of == "A";
         if is_set && length != order {
             let reason = format!(

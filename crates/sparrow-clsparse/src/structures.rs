@@ -32,7 +32,7 @@ pub(crate) trait Structure: Copy {
     fn to_shared(self) -> Self::Shared;
 }
 
-/// Implements [`Structure`] for structures that share `fields`, the first of which has `offsets` beside them.
+/// Implements [`Structure`] for structures that share `fields`, the first of which has `offsets` too.
 macro_rules! structure {
     ($name:ident, $shared:ident: $($field:ident),+; $($offset:ident),+) => {
         impl Structure for $name {
@@ -76,7 +76,7 @@ impl Naming {
     /// The same, to be changed.
     ///
     /// # Safety
-    /// As [`Naming::read`]; and nobody else uses the structure while what is returned lives.
+    /// As [`Naming::read`]; and the structure is not used otherwise while what is returned lives.
     pub(crate) unsafe fn write<T: Structure>(self, pointer: *mut T) -> Result<InOut<T>> {
         // SAFETY: the caller's promise.
         let value = unsafe { self.read(pointer)? };

@@ -34,7 +34,7 @@ pub struct clsparseScalar {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct cldenseVector {
-    /// Elements; 0 where nobody said.
+    /// Elements; 0 where it was not said.
     pub num_values: clsparseIdx_t,
     /// Where they lie.
     pub values: cl_mem,
@@ -122,7 +122,7 @@ pub struct clsparseScalarSvm {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct cldenseVectorSvm {
-    /// Elements; 0 where nobody said.
+    /// Elements; 0 where it was not said.
     pub num_values: clsparseIdx_t,
     /// Where they lie.
     pub values: *mut c_void,

@@ -11,7 +11,7 @@ use crate::operands::{array, scalar};
 use crate::status::{Result, Status};
 use crate::types::{cldenseVector, clsparseControl, clsparseScalar};
 
-/// The length that vectors share; one that nobody set is not held against the others.
+/// The length that vectors share; one that was not set is not held against the others.
 fn length(vectors: &[&cldenseVector]) -> Result<usize> {
     let mut set = vectors.iter().map(|vector| vector.num_values).filter(|&length| length != 0);
     let first = set.next().unwrap_or(0);

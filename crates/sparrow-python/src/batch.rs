@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use pyo3::prelude::*;
-use sparrow::{AnyBatch, AnyBatchProduct, BatchOptions, BatchPlan, ValueType, counted};
+use sparrow::{AnyBatch, AnyBatchOperands, BatchOptions, BatchPlan, ValueType, counted};
 
 use crate::batch_rows::Parts;
 use crate::call::Call;
@@ -268,7 +268,7 @@ impl Batch {
                 let wait = (queue.in_order().is_none() || !events.is_empty()).then_some(&*events);
                 let launch = |x: &_, y: &mut _| {
                     let (alpha, beta) = (alpha.into(), beta.into());
-                    let product = AnyBatchProduct { alpha, a: &a, x, beta, y };
+                    let product = AnyBatchOperands { alpha, a: &a, x, beta, y };
                     Ok(plan.launch(queue, workspace, product, wait)?)
                 };
                 let (x, y) = (span(&x, x.len()), span(&y, y.len()));
@@ -314,7 +314,7 @@ impl Batch {
             let a = self.of.batch.read().unwrap_or_else(PoisonError::into_inner);
             self.of.pool.with_slot(queue, &a, |plan, slot| {
                 let (alpha, beta) = (alpha.into(), beta.into());
-                let product = AnyBatchProduct { alpha, a: &a, x: &of_x, beta, y: &mut of_y };
+                let product = AnyBatchOperands { alpha, a: &a, x: &of_x, beta, y: &mut of_y };
                 Ok(plan.launch(queue, &mut slot.workspace, product, events)?)
             })
         })?;

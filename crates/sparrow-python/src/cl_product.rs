@@ -1,7 +1,7 @@
 //! Products of vectors on the device: pyopencl's arrays in and out, in their queue, without a wait.
 
 use pyo3::prelude::*;
-use sparrow::{AnyProduct, Event, Op, Queue, ValueType};
+use sparrow::{AnyOperands, Event, Op, Queue, ValueType};
 
 use crate::call::Call;
 use crate::cl_array::{self, ClArray, queue_handle, take_events};
@@ -135,7 +135,7 @@ pub(crate) fn vector<'py>(
         inner.look(|a| {
             plan.pool.with_slot(queue, a, |plan, slot| {
                 let (alpha, beta) = (alpha.into(), beta.into());
-                let product = AnyProduct { alpha, a, x: &of_x, beta, y: &mut of_y };
+                let product = AnyOperands { alpha, a, x: &of_x, beta, y: &mut of_y };
                 Ok(plan.launch(queue, &mut slot.workspace, product, events)?)
             })
         })

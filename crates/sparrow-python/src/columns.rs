@@ -4,7 +4,7 @@
 use pyo3::intern;
 use pyo3::prelude::*;
 use sparrow::{
-    AnyArray, AnyMatrix, AnyPlan, AnyProduct, DenseShape, Event, Layout, Number, Queue, Workspace,
+    AnyArray, AnyMatrix, AnyOperands, AnyPlan, DenseShape, Event, Layout, Number, Queue, Workspace,
     check_apart,
 };
 
@@ -37,7 +37,7 @@ fn launch_columns(
         let x = b.slice(of_b..of_b + b_shape.rows())?;
         let mut y = c.slice(of_c..of_c + c_shape.rows())?;
         let (alpha, beta) = (alpha.into(), beta.into());
-        let product = AnyProduct { alpha, a, x: &x, beta, y: &mut y };
+        let product = AnyOperands { alpha, a, x: &x, beta, y: &mut y };
         let wait = last.as_ref().map_or(wait, |last| wait.map(|_| std::slice::from_ref(last)));
         last = plan.launch(queue, workspace, product, wait)?;
     }

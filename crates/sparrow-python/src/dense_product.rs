@@ -1,7 +1,7 @@
 //! Products with dense matrices: C = alpha A B + beta C, in whatever layout B and C are.
 
 use pyo3::prelude::*;
-use sparrow::{AnyDenseProduct, DenseOperands, Op, ValueType, counted};
+use sparrow::{AnySpmmOperands, DenseOperands, Op, ValueType, counted};
 
 use crate::call::Call;
 use crate::cl_array::ClArray;
@@ -115,7 +115,7 @@ pub(crate) fn on_host<'py>(
                 let wait = (queue.in_order().is_none() || !events.is_empty()).then_some(&*events);
                 let launch = |b: &_, c: &mut _| {
                     let product =
-                        AnyDenseProduct { alpha: alpha.into(), a, b, beta: beta.into(), c };
+                        AnySpmmOperands { alpha: alpha.into(), a, b, beta: beta.into(), c };
                     Ok(plan.launch(queue, workspace, product, wait)?)
                 };
                 let b = Span { array: &b, element: b_type.into(), len: operands.b.span() };
@@ -173,7 +173,7 @@ pub(crate) fn on_device<'py>(
         inner.look(|a| {
             plan.with_slot(queue, a, |plan, slot| {
                 let (alpha, beta) = (alpha.into(), beta.into());
-                let product = AnyDenseProduct { alpha, a, b: &of_b, beta, c: &mut of_c };
+                let product = AnySpmmOperands { alpha, a, b: &of_b, beta, c: &mut of_c };
                 Ok(plan.launch(queue, &mut slot.workspace, product, events)?)
             })
         })

@@ -1,7 +1,7 @@
 //! Products of vectors in the host's memory: numpy's in, numpy's out.
 
 use pyo3::prelude::*;
-use sparrow::{AnyProduct, Op, counted};
+use sparrow::{AnyOperands, Op, counted};
 
 use crate::call::Call;
 use crate::errors::{Failure, Result, check_len, detached};
@@ -61,7 +61,7 @@ pub(crate) fn vector<'py>(
                 let wait = (queue.in_order().is_none() || !events.is_empty()).then_some(&*events);
                 let launch = |x: &_, y: &mut _| {
                     let (alpha, beta) = (alpha.into(), beta.into());
-                    Ok(plan.launch(queue, workspace, AnyProduct { alpha, a, x, beta, y }, wait)?)
+                    Ok(plan.launch(queue, workspace, AnyOperands { alpha, a, x, beta, y }, wait)?)
                 };
                 let (x, y) = (span(x, x.len()), span(&y, y.len()));
                 // SAFETY: the buffers pin both arrays until this returns, and both are plain.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use opencl3::types::cl_context;
 use pyo3::prelude::*;
 use sparrow::{
-    Accumulate, AnyMatrix, AnyPlan, AnySpmmPlan, DenseOperands, Op, PlanOptions, Products, Queue,
+    Accumulate, AnyMatrix, AnyPlan, AnySpmmPlan, DenseOperands, Op, PlanOptions, Queue, Reuse,
     SpmmOptions, ValueType,
 };
 
@@ -132,7 +132,7 @@ impl Inner {
         if let Some(plan) = known() {
             return Ok(plan);
         }
-        let options = PlanOptions { op, products: Products::Several, ..PlanOptions::default() };
+        let options = PlanOptions { op, reuse: Reuse::Several, ..PlanOptions::default() };
         let made = self.new_plan(queue, options)?;
         let mut plans = self.of.plans.lock().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have been faster; all use one then.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use pyo3::prelude::*;
 use sparrow::{
-    Accumulate, Algorithm, Choice, Measuring, Op, PlanOptions, Products, Reordering, Variant,
+    Accumulate, Algorithm, Choice, Measuring, Op, PlanOptions, Reordering, Reuse, Variant,
 };
 
 use crate::errors::{Failure, Result};
@@ -48,7 +48,7 @@ impl Asked<'_> {
                 true => Accumulate::Compensated,
                 false => Accumulate::Plain,
             },
-            products: parsed::<Products>(self.reuse, "reuse")?,
+            reuse: parsed::<Reuse>(self.reuse, "reuse")?,
             parameters: self.parameters.unwrap_or_default(),
             reordering: reordering_of(self.reordering)?,
             ..PlanOptions::default()

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sparrow::{
-    AnyArray, AnyDenseProduct, AnyMatrix, AnySpmmPlan, DenseOperands, DenseShape, Event, Number,
+    AnyArray, AnyMatrix, AnySpmmOperands, AnySpmmPlan, DenseOperands, DenseShape, Event, Number,
     PatternView, Queue, SpmmOptions, ValueType, counted,
 };
 
@@ -44,7 +44,7 @@ impl Relayouts {
         copy.pool.with_slot(queue, &copy.identity, |plan, slot| {
             let number = |value| Number::of(value_type, value).into();
             let (alpha, beta) = (number(1.0), number(0.0));
-            let product = AnyDenseProduct { alpha, a: &copy.identity, b: source, beta, c: target };
+            let product = AnySpmmOperands { alpha, a: &copy.identity, b: source, beta, c: target };
             Ok(plan.launch(queue, &mut slot.workspace, product, wait)?)
         })
     }

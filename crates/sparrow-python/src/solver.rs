@@ -8,8 +8,8 @@ use pyo3::exceptions::PyStopIteration;
 use pyo3::prelude::*;
 use sparrow::{
     Accumulate, AnyArray, AnyLinearSystem, AnyMatrix, AnySolver, Event, Op, PlanOptions,
-    Preconditioner, Products, Queue, Solution as Solved, SolverMethod, SolverOptions,
-    SolverProgress, StopRule,
+    Preconditioner, Queue, Reuse, Solution as Solved, SolverMethod, SolverOptions, SolverProgress,
+    StopRule,
 };
 
 use crate::call::Call;
@@ -122,7 +122,7 @@ impl Solver {
                 .map_or(Ok(Preconditioner::None), |text| parsed(text, "preconditioner"))?,
             plan: PlanOptions {
                 accumulate: if compensated { Accumulate::Compensated } else { Accumulate::Plain },
-                products: Products::Many,
+                reuse: Reuse::Many,
                 reordering,
                 tables: Some(inner.home().tables()),
                 ..PlanOptions::default()

@@ -10,8 +10,8 @@ use cl_runtime::{After, AnyArray, Context, Event, Queue, Wait};
 use csr_core::ValueType;
 use csr_core::batch::{Format, Problem};
 
+use crate::batch_operands::{AnyBatchCoefficient, AnyBatchOperands};
 use crate::batch_overlap::check_batch_apart;
-use crate::batch_product::{AnyBatchCoefficient, AnyBatchProduct};
 use crate::plan::{by_value, check_context, check_device, fitting};
 use crate::tables::Resolver;
 use crate::{Result, RuntimeError, default_tables};
@@ -128,7 +128,7 @@ impl BatchPlan {
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: impl Into<AnyBatchProduct<'a>>,
+        product: impl Into<AnyBatchOperands<'a>>,
         wait: W,
     ) -> Result<W::Event> {
         let event = self.enqueue(queue, workspace, &product.into(), wait.after())?;
@@ -139,7 +139,7 @@ impl BatchPlan {
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: &AnyBatchProduct<'_>,
+        product: &AnyBatchOperands<'_>,
         after: After<'_>,
     ) -> Result<Option<Event>> {
         let operands = self.operands(queue, product)?;
@@ -155,9 +155,9 @@ impl BatchPlan {
     fn operands<'a>(
         &self,
         queue: &Queue,
-        product: &'a AnyBatchProduct<'_>,
+        product: &'a AnyBatchOperands<'_>,
     ) -> Result<BatchOperands<'a>> {
-        let AnyBatchProduct { alpha, a, x, beta, y } = product;
+        let AnyBatchOperands { alpha, a, x, beta, y } = product;
         if a.value_type() != self.value_type {
             return Err(
                 RuntimeError::element_type("the batch", a.value_type(), self.value_type).into()

@@ -9,7 +9,7 @@ use cl_runtime::batched::{AnyBatch, BatchColumns};
 use cl_runtime::{AnyArray, Overlap, common_bytes, overlap};
 use csr_core::batch::{Format, Problem};
 
-use crate::batch_product::{AnyBatchCoefficient, AnyBatchProduct};
+use crate::batch_operands::{AnyBatchCoefficient, AnyBatchOperands};
 use crate::{Result, RuntimeError};
 
 /// The elements of an array that a problem reads, by its index.
@@ -19,8 +19,8 @@ type Elements = fn(usize, &Problem) -> Range<u64>;
 ///
 /// # Errors
 /// The first such operand, by the problems that overlap in it.
-pub(crate) fn check_batch_apart(product: &AnyBatchProduct<'_>) -> Result<()> {
-    let AnyBatchProduct { alpha, a, x, beta, y } = product;
+pub(crate) fn check_batch_apart(product: &AnyBatchOperands<'_>) -> Result<()> {
+    let AnyBatchOperands { alpha, a, x, beta, y } = product;
     let columns: &AnyArray = match a.columns() {
         BatchColumns::U16(columns) => columns,
         BatchColumns::U32(columns) => columns,

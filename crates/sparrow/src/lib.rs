@@ -9,7 +9,7 @@
 //! use opencl3::device::{CL_DEVICE_TYPE_ALL, Device, get_all_devices};
 //! use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
 //! use opencl3::types::CL_NON_BLOCKING;
-//! use sparrow::{BinaryCache, Csr, DeviceArray, Event, Matrix, Plan, PlanOptions, Product};
+//! use sparrow::{BinaryCache, Csr, DeviceArray, Event, Matrix, Operands, Plan, PlanOptions};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     // Your own context, queue, buffers and event, here by opencl3; any binding's raw handles will do.
@@ -38,8 +38,8 @@
 //!     let mut workspace = plan.workspace_blocking(&queue)?;
 //!
 //!     // y = 1 A x + 0 y, once x is written; the event (`as_raw`) may go into wait lists of your own.
-//!     let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
-//!     plan.launch(&queue, &mut workspace, product, &wait)?.wait()?;
+//!     let operands = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+//!     plan.launch(&queue, &mut workspace, operands, &wait)?.wait()?;
 //!     assert_eq!(y.read_blocking(&queue)?, [8.0, 0.0, 23.0]);
 //!     Ok(())
 //! }
@@ -60,8 +60,8 @@
 //! ```
 
 mod batch;
+mod batch_operands;
 mod batch_overlap;
-mod batch_product;
 mod error;
 mod hetero;
 mod plan;
@@ -75,7 +75,7 @@ mod typed;
 mod vectors;
 
 pub use batch::{BatchOptions, BatchPlan};
-pub use batch_product::{AnyBatchCoefficient, AnyBatchProduct};
+pub use batch_operands::{AnyBatchCoefficient, AnyBatchOperands};
 #[doc(hidden)]
 pub use cl_kernels::Experiment;
 pub use cl_kernels::batched::BatchedAlgorithm;
@@ -83,8 +83,8 @@ pub use cl_kernels::spmm::{SpmmAlgorithm, SpmmVariant};
 pub use cl_kernels::{
     Accumulate, Algorithm, AlgorithmSpec, Choice, Cost, CostNumbers, DeviceEntry, DeviceTable,
     DeviceTraits, DeviceType, Estimate, Feature, Features, Fit, HostAccess, KernelKey, MatrixShape,
-    NamedParameters, ParameterList, Planned, Products, Rule, Rules, StreamRates, TableError,
-    Tables, Variant, estimates, parse_device_table, select,
+    NamedParameters, ParameterList, Planned, Reuse, Rule, Rules, StreamRates, TableError, Tables,
+    Variant, estimates, parse_device_table, select,
 };
 pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::batched::{AnyBatch, BatchColumns, BatchedVariant, ColumnWidth};
@@ -108,7 +108,7 @@ pub use csr_core::{
 pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};
 pub use plan::{
-    AnyCoefficient, AnyPlan, AnyProduct, AnyRecorder, AnyRecording, Measuring, Op, PlanOptions,
+    AnyCoefficient, AnyOperands, AnyPlan, AnyRecorder, AnyRecording, Measuring, Op, PlanOptions,
     Planning,
 };
 pub use slots::{AnySlotsMatrix, AnySlotsPlan, Entries, Slots, SlotsOperands, SlotsOptions};
@@ -117,12 +117,12 @@ pub use solve::{
     SolverOptions, SolverProgress, StopRule, Verdict, solve_on_host,
 };
 pub use spgemm::{AnySpgemmPlan, SpgemmOptions};
-pub use spmm::{AnyDenseProduct, AnySpmmPlan, SpmmChoice, SpmmOptions};
+pub use spmm::{AnySpmmOperands, AnySpmmPlan, SpmmChoice, SpmmOptions};
 pub use table_file::write_entry;
 pub use tables::{default_tables, raw_timings_folder, user_table_path};
 pub use typed::{
-    Batch, BatchCoefficient, BatchProduct, Coefficient, CooToCsr, DenseMatrix, DenseProduct,
-    DenseToCsr, LinearSystem, Matrix, Plan, Product, Recorder, Solver, SpgemmPlan, SpmmPlan,
+    Batch, BatchCoefficient, BatchOperands, Coefficient, CooToCsr, DenseMatrix, DenseToCsr,
+    LinearSystem, Matrix, Operands, Plan, Recorder, Solver, SpgemmPlan, SpmmOperands, SpmmPlan,
     TransposedMatrix, Vectors,
 };
 pub use vectors::{AnyVectors, Combination, KernelBuild, Reduction, VectorOptions};

@@ -13,12 +13,12 @@ use cl_runtime::{
 use csr_core::DenseShape;
 
 use crate::plan::{UPDATE, check_context, check_device, check_result, coefficient, fitting};
-use crate::{AnyCoefficient, AnyPlan, AnyProduct, Op, Result, RuntimeError};
+use crate::{AnyCoefficient, AnyOperands, AnyPlan, Op, Result, RuntimeError};
 use choose::{Chosen, choose, is_vector, vector_plan};
 
 /// The operands of C = alpha A B + beta C.
 #[derive(Debug)]
-pub struct AnyDenseProduct<'a> {
+pub struct AnySpmmOperands<'a> {
     /// Scales A B; 0 is not special, so NaN in A or B reaches C.
     pub alpha: AnyCoefficient<'a>,
     /// The matrix: the plan's, or one that shares its pattern and types.
@@ -152,7 +152,7 @@ impl AnySpmmPlan {
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: AnyDenseProduct<'_>,
+        product: AnySpmmOperands<'_>,
         wait: W,
     ) -> Result<W::Event> {
         Ok(W::given(queue, self.enqueue(queue, workspace, product, wait.after())?)?)
@@ -162,10 +162,10 @@ impl AnySpmmPlan {
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: AnyDenseProduct<'_>,
+        product: AnySpmmOperands<'_>,
         after: After<'_>,
     ) -> Result<Option<Event>> {
-        let AnyDenseProduct { alpha, a, b, beta, c } = product;
+        let AnySpmmOperands { alpha, a, b, beta, c } = product;
         self.check_pattern(a)?;
         check_context(queue, a.context(), "matrix")?;
         check_device(queue, &self.context, "plan")?;
@@ -194,7 +194,7 @@ impl AnySpmmPlan {
                 // B is of the type that sums are made in.
                 let x = b.slice(0..self.dense.b.rows())?;
                 let mut y = c.slice(0..self.dense.c.rows())?;
-                let product = AnyProduct { alpha, a, x: &x, beta, y: &mut y };
+                let product = AnyOperands { alpha, a, x: &x, beta, y: &mut y };
                 return plan.enqueue(queue, workspace, &product, after);
             }
         };

@@ -5,7 +5,7 @@
 use crate::is_interpreter;
 use csr_core::verify::{Oracle, Summation};
 use sparrow::{
-    Accumulate, Csr, DeviceArray, Event, Matrix, NoEvent, Plan, PlanOptions, Product, Queue,
+    Accumulate, Csr, DeviceArray, Event, Matrix, NoEvent, Operands, Plan, PlanOptions, Queue,
     RealValue, Value, Workspace,
 };
 
@@ -79,7 +79,7 @@ impl<V: RealValue> Fixture<V> {
         wait: &[Event],
     ) -> sparrow::Result<Event> {
         let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
-        let product = Product { alpha: one.into(), a: &self.a, x: &self.x, beta: zero.into(), y };
+        let product = Operands { alpha: one.into(), a: &self.a, x: &self.x, beta: zero.into(), y };
         plan.launch(queue, workspace, product, wait)
     }
 
@@ -91,7 +91,7 @@ impl<V: RealValue> Fixture<V> {
         y: &mut DeviceArray<V::Accum>,
     ) -> sparrow::Result<()> {
         let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
-        let product = Product { alpha: one.into(), a: &self.a, x: &self.x, beta: zero.into(), y };
+        let product = Operands { alpha: one.into(), a: &self.a, x: &self.x, beta: zero.into(), y };
         plan.launch(queue, workspace, product, NoEvent)
     }
 

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "support code of tests")]
 
 use sparrow::{
-    Accumulate, Csr, DeviceArray, Matrix, Op, Plan, PlanOptions, Product, Queue, RealValue, Value,
+    Accumulate, Csr, DeviceArray, Matrix, Op, Operands, Plan, PlanOptions, Queue, RealValue, Value,
     VectorOrder, Wait,
 };
 
@@ -54,7 +54,7 @@ pub fn check_in_order_after<V: RealValue, W: Wait>(
     let (alpha, beta) = (V::Accum::from_f64(2.0), V::Accum::from_f64(-1.0));
     let mut workspace = plan.workspace_blocking(queue).unwrap();
     let product =
-        Product { alpha: alpha.into(), a: &a, x: &device_x, beta: beta.into(), y: &mut y };
+        Operands { alpha: alpha.into(), a: &a, x: &device_x, beta: beta.into(), y: &mut y };
     plan.launch(queue, &mut workspace, product, wait).unwrap();
     queue.finish_blocking().unwrap();
     let found = y.read_blocking(queue).unwrap();

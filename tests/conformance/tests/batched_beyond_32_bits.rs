@@ -7,7 +7,7 @@ use std::sync::Arc;
 use conformance::{check_product, queue, say};
 use csr_core::f16;
 use sparrow::{
-    Accumulate, Batch, BatchColumns, BatchOptions, BatchPlan, BatchProduct, BatchedAlgorithm, Csr,
+    Accumulate, Batch, BatchColumns, BatchOperands, BatchOptions, BatchPlan, BatchedAlgorithm, Csr,
     DeviceArray, Format, Problem, Queue,
 };
 
@@ -86,7 +86,7 @@ fn more_than_32_bits_count_is_right() {
         let before = vec![f32::NAN; ORDER * PROBLEMS];
         let mut y = DeviceArray::upload_blocking(&queue, &before).unwrap();
         let (alpha, beta) = (1.0.into(), 0.0.into());
-        let product = BatchProduct { alpha, a: &batch, x: &device_x, beta, y: &mut y };
+        let product = BatchOperands { alpha, a: &batch, x: &device_x, beta, y: &mut y };
         plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
         let y = y.read_blocking(&queue).unwrap();
         for problem in [0, 1, PROBLEMS / 2, PROBLEMS - 4, PROBLEMS - 3, PROBLEMS - 2, PROBLEMS - 1]
@@ -142,7 +142,7 @@ fn lists_reach_beyond(queue: &Queue, large: &Batch<f16, u64>, [near, far]: [&Csr
     let mut y = DeviceArray::upload_blocking(queue, &before).unwrap();
     let mut workspace = plan.workspace_blocking(queue).unwrap();
     let (alpha, beta) = (1.0.into(), 0.0.into());
-    let product = BatchProduct { alpha, a: &batch, x: &device_x, beta, y: &mut y };
+    let product = BatchOperands { alpha, a: &batch, x: &device_x, beta, y: &mut y };
     plan.launch(queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
     let y = y.read_blocking(queue).unwrap();
     for number in (0..9).chain(count / 2..count / 2 + 9).chain(count - 9..count) {

@@ -4,7 +4,9 @@
 use anyhow::{Context as _, Result, bail};
 use csr_core::{Csr, RealValue, ValueType, random_vector};
 use sparrow_bench::figures::{BatchCase, PeerProduct};
-use sparrow_bench::{BatchProblems, BatchRecord, Details, Making, Origin, Record, peer_record};
+use sparrow_bench::{
+    BatchProblems, BatchRecord, Details, GeneratorOptions, Origin, Record, peer_record,
+};
 
 use super::libraries::Libraries;
 use super::products::{Judged, best, each_type, judged, run};
@@ -19,11 +21,11 @@ const LOOPED: usize = 64;
 pub fn measure(
     case: &BatchCase,
     size: usize,
-    making: Making,
+    generator: GeneratorOptions,
     types: &[ValueType],
     libraries: &Libraries,
 ) -> Result<Vec<Record>> {
-    let origin = Origin { name: case.name.clone(), source: case.source, making };
+    let origin = Origin { name: case.name.clone(), source: case.source, generator };
     let order = (case.order)(&case.matrices, size);
     let scene = Scene { case, order: &order, origin: &origin, libraries };
     each_type(&case.name, types, |value_type| match value_type {
@@ -47,7 +49,7 @@ impl Scene<'_> {
         let matrices: Vec<Csr<T>> = self.case.matrices.iter().map(Csr::map_values).collect();
         let problems = BatchProblems { matrices: &matrices, order: self.order.to_vec() };
         let block = problems.block_diagonal()?;
-        let x: Vec<T> = random_vector(self.origin.making.seed, block.cols());
+        let x: Vec<T> = random_vector(self.origin.generator.seed, block.cols());
         let mut records = Vec::new();
         let mut add = |product, measured: Result<Judged<T>>| -> Result<()> {
             match measured {

@@ -52,7 +52,7 @@ enum Vendor {
 impl Libraries {
     /// Opens what a figure needs; what is missing is an error.
     pub fn open(peer: Peer, figure: &PaperFigure) -> Result<Self> {
-        let needs_dense = matches!(figure.measured, Measured::Spmm { beside_dense: true, .. });
+        let needs_dense = matches!(figure.measured, Measured::Spmm { with_dense: true, .. });
         match peer {
             Peer::Cusparse => {
                 let sparse = CuSparse::open()?;

@@ -20,7 +20,7 @@ use sparrow_bench::figures::{
     BatchCase, Batches, Cases, Made, Measured, PaperFigure, PeersHeader, Work, batch_sizes,
     density_batches, spread,
 };
-use sparrow_bench::{Input, Making, Origin, Record};
+use sparrow_bench::{GeneratorOptions, Input, Origin, Record};
 
 use clock::{Clock, span};
 use libraries::{Libraries, Peer};
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         bail!("{other} is not compared: --value-type takes f32 and f64");
     }
     let libraries = Libraries::open(arguments.peer, figure)?;
-    let asked = Making { scale: arguments.scale.unwrap_or(1.0), seed: arguments.seed };
+    let asked = GeneratorOptions { scale: arguments.scale.unwrap_or(1.0), seed: arguments.seed };
     ensure!(asked.scale > 0.0 && asked.scale.is_finite(), "--scale {} is no scale", asked.scale);
     let works = |cases: &[Case], scale: f64| -> Vec<Work> {
         let work = |(index, case): (usize, &Case)| {
@@ -84,15 +84,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let scale = match arguments.scale {
         Some(scale) => scale,
         None => clock.scale(|scale| {
-            let making = Making { scale, ..asked };
-            works(&cases(figure, &arguments.matrices, making).unwrap_or_default(), scale)
+            let generator = GeneratorOptions { scale, ..asked };
+            works(&cases(figure, &arguments.matrices, generator).unwrap_or_default(), scale)
         }),
     };
-    let making = Making { scale, ..asked };
-    let all = cases(figure, &arguments.matrices, making)?;
+    let generator = GeneratorOptions { scale, ..asked };
+    let all = cases(figure, &arguments.matrices, generator)?;
     let path = &arguments.json;
     let mut file = File::create(path).with_context(|| path.display().to_string())?;
-    writeln!(file, "{}", serde_json::to_string(&PeersHeader::of(figure, making))?)?;
+    writeln!(file, "{}", serde_json::to_string(&PeersHeader::of(figure, generator))?)?;
     let (count, mut written) = (all.len(), 0);
     let works = works(&all, scale);
     for (done, index) in spread(count).into_iter().enumerate() {
@@ -103,7 +103,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             continue;
         }
         eprintln!("{} of {count}: {name}", done + 1);
-        match case.measure(figure, making, &types, &libraries) {
+        match case.measure(figure, generator, &types, &libraries) {
             Ok(records) => {
                 for record in &records {
                     say(record);
@@ -141,10 +141,10 @@ fn figure(name: &str, peer: Peer) -> Result<&'static PaperFigure> {
 }
 
 /// What a figure is measured on.
-fn cases(figure: &PaperFigure, named: &[String], making: Making) -> Result<Vec<Case>> {
+fn cases(figure: &PaperFigure, named: &[String], generator: GeneratorOptions) -> Result<Vec<Case>> {
     if let Measured::Batch { kind, sizes, .. } = figure.measured {
-        let sizes = batch_sizes(sizes, making.scale);
-        let cases = batch_cases(figure, kind, named, making)?;
+        let sizes = batch_sizes(sizes, generator.scale);
+        let cases = batch_cases(figure, kind, named, generator)?;
         let sized = |case: &BatchCase| {
             let case = case.clone();
             sizes.iter().map(move |size| Case::Batch(case.clone(), *size)).collect::<Vec<_>>()
@@ -161,7 +161,7 @@ fn cases(figure: &PaperFigure, named: &[String], making: Making) -> Result<Vec<C
         figure.name
     );
     match figure.cases {
-        Cases::Made(made) => Ok(made(making).into_iter().map(Case::Made).collect()),
+        Cases::Made(made) => Ok(made(generator).into_iter().map(Case::Made).collect()),
         _ if !named.is_empty() => inputs(&mut named.iter().map(String::as_str)),
         Cases::Classes(names) => inputs(&mut names.iter().copied()),
         Cases::Suite(suite) => {
@@ -175,14 +175,14 @@ fn batch_cases(
     figure: &PaperFigure,
     kind: Batches,
     named: &[String],
-    making: Making,
+    generator: GeneratorOptions,
 ) -> Result<Vec<BatchCase>> {
     if kind == Batches::Density {
         ensure!(named.is_empty(), "{} makes matrices of its own: leave others out", figure.name);
-        return Ok(density_batches(making)?);
+        return Ok(density_batches(generator)?);
     }
     let like = |small: &SmallProblem| -> Result<BatchCase> {
-        let matrix = small.generate(making.seed)?;
+        let matrix = small.generate(generator.seed)?;
         Ok(BatchCase::homogeneous(small.display_name(), "likeness", matrix))
     };
     let cases = match named {
@@ -193,7 +193,7 @@ fn batch_cases(
                     Some(small) => like(small),
                     None => {
                         let input = Input::parse(name)?;
-                        let matrix = input.load(making, &|_, _| {})?.with_u32_offsets()?;
+                        let matrix = input.load(generator, &|_, _| {})?.with_u32_offsets()?;
                         Ok(BatchCase::homogeneous(input.name(), input.source(), matrix))
                     }
                 }
@@ -240,18 +240,18 @@ impl Case {
     fn measure(
         &self,
         figure: &PaperFigure,
-        making: Making,
+        generator: GeneratorOptions,
         types: &[ValueType],
         libraries: &Libraries,
     ) -> Result<Vec<Record>> {
         let (matrix, source) = match self {
             Case::Batch(case, size) => {
-                return batch::measure(case, *size, making, types, libraries);
+                return batch::measure(case, *size, generator, types, libraries);
             }
-            Case::Input(input) => (input.load(making, &|_, _| {})?, input.source()),
-            Case::Made(made) => (made.generate(making.seed)?, "assembled"),
+            Case::Input(input) => (input.load(generator, &|_, _| {})?, input.source()),
+            Case::Made(made) => (made.generate(generator.seed)?, "assembled"),
         };
-        let origin = Origin { name: self.name(), source, making };
+        let origin = Origin { name: self.name(), source, generator };
         products::measure(&matrix.with_u32_offsets()?, &origin, figure, types, libraries)
     }
 }
@@ -274,7 +274,7 @@ fn say(record: &Record) {
 mod tests {
     use super::*;
 
-    const MAKING: Making = Making { scale: 0.001, seed: 1 };
+    const MAKING: GeneratorOptions = GeneratorOptions { scale: 0.001, seed: 1 };
 
     #[test]
     fn a_figure_has_the_matrices_that_sparrow_draws_it_on() {

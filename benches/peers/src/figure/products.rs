@@ -74,8 +74,8 @@ impl Scene<'_> {
                 let details = Details::Spmv(SpmvRecord::default());
                 Ok(vec![peer_record(matrix.view().into(), self.origin, details, &run)])
             }
-            Measured::Spmm { columns, beside_dense, beside_vector, .. } => {
-                self.dense(matrix, columns, (beside_dense, beside_vector))
+            Measured::Spmm { columns, with_dense, with_vector, .. } => {
+                self.dense(matrix, columns, (with_dense, with_vector))
             }
             Measured::Batch { .. } => bail!("{} is a figure of batches", figure.name),
         }
@@ -86,15 +86,15 @@ impl Scene<'_> {
         &self,
         matrix: &Csr<T, u32>,
         columns: usize,
-        (beside_dense, beside_vector): (bool, bool),
+        (with_dense, with_vector): (bool, bool),
     ) -> Result<Vec<Record>> {
         let Scene { origin, libraries } = *self;
-        let (seed, row_major) = (origin.making.seed, Layout::RowMajor);
+        let (seed, row_major) = (origin.generator.seed, Layout::RowMajor);
         let b_shape = DenseShape::packed(matrix.cols(), columns, row_major)?;
         let c_shape = DenseShape::packed(matrix.rows(), columns, row_major)?;
         let b: Vec<T> = random_vector(seed, b_shape.span());
         let sparse = libraries.spmm(matrix, &b, columns, &BUDGET)?;
-        let dense = match beside_dense {
+        let dense = match with_dense {
             true => match libraries.dense(matrix, &b, columns, &BUDGET) {
                 Ok(dense) => Some(dense),
                 Err(error) => {
@@ -113,7 +113,7 @@ impl Scene<'_> {
         let found = verify_dense(matrix.view().into(), (&b, &b_shape), (&cs, &c_shape))?;
         let mut sparse: Judged<T> = all.into_iter().zip(found).collect();
         let dense = sparse.split_off(count);
-        let single_us = match beside_vector {
+        let single_us = match with_vector {
             true => self.single_us(matrix)?,
             false => None,
         };
@@ -130,7 +130,7 @@ impl Scene<'_> {
 
     /// Products with a vector.
     fn of_vector<T: MklValue>(&self, matrix: &Csr<T, u32>) -> Result<Judged<T>> {
-        let x: Vec<T> = random_vector(self.origin.making.seed, matrix.cols());
+        let x: Vec<T> = random_vector(self.origin.generator.seed, matrix.cols());
         let timed = self.libraries.spmv(matrix, &x, &BUDGET)?;
         judged(matrix, &x, timed)
     }

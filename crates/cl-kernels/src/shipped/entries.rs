@@ -3,7 +3,7 @@
 use csr_core::ValueType;
 
 use super::list::TableEntries;
-use crate::{DeviceEntry, DeviceTable, DeviceType, NamedParameters, ParameterError, Products};
+use crate::{DeviceEntry, DeviceTable, DeviceType, NamedParameters, ParameterError, Reuse};
 
 /// Those entries.
 pub(super) struct Entries<'a>(Vec<&'a DeviceEntry>);
@@ -34,7 +34,7 @@ impl TableEntries for Entries<'_> {
             named.entries().iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         // Rules go over the line of their algorithm.
         let rules = entry.rules(value_type).into_iter();
-        let rules = rules.flat_map(|rules| Products::ALL.map(|count| rules.own(count))).flatten();
+        let rules = rules.flat_map(|rules| Reuse::ALL.map(|count| rules.own(count))).flatten();
         let of_rules = rules.filter(|rule| rule.algorithm.name() == defaults.algorithm());
         let mut changes = vec![line.clone()];
         for rule in of_rules {

@@ -82,7 +82,7 @@ impl BiCgStab {
         let (tiles, zero) = (stage.tiles, 0);
         let (p, s) = self.multiplied();
         let (p, s) = (stage.unpadded(p)?, stage.unpadded(s)?);
-        multiply(Multiply::Product, &p, &mut stage.unpadded(&self.v)?)?;
+        multiply(Multiply::Operands, &p, &mut stage.unpadded(&self.v)?)?;
         let alpha = AlphaArguments {
             tiles,
             iteration,
@@ -112,7 +112,7 @@ impl BiCgStab {
             stage.launcher.run(queue, &alpha)?;
             stage.launcher.run(queue, &half)?;
         }
-        multiply(Multiply::Product, &s, &mut stage.unpadded(&self.t)?)?;
+        multiply(Multiply::Operands, &s, &mut stage.unpadded(&self.t)?)?;
         let omega = OmegaArguments {
             tiles,
             iteration,

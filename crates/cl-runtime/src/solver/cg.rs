@@ -37,7 +37,7 @@ impl Cg {
         multiply: &mut Multiplication<'_, E>,
     ) -> Result<(), E> {
         let (p, mut q) = (stage.unpadded(&self.p)?, stage.unpadded(&self.q)?);
-        multiply(Multiply::Product, &p, &mut q)?;
+        multiply(Multiply::Operands, &p, &mut q)?;
         let alpha = AlphaArguments {
             tiles: stage.tiles,
             iteration,

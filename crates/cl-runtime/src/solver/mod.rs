@@ -42,7 +42,7 @@ pub enum SolverParameters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Multiply {
     /// y = A x
-    Product,
+    Operands,
     /// y = y - A x
     Residual,
 }

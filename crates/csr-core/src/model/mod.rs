@@ -20,6 +20,6 @@ pub use curve::Curve;
 pub use demand::Demand;
 pub use gather_order::{GatherOrder, NO_COLUMN};
 pub use lru::LruStack;
-pub use reuse::{Reuse, ReuseQuestion, reuse};
+pub use reuse::{CacheReuse, CacheReuseQuestion, reuse};
 pub use scatter::{random_indices, random_lengths};
 pub use sectors::{FirstLevel, SECTOR_BYTES, Sectors, sectors};

@@ -28,7 +28,7 @@ const NEAR_LEVELS: usize = 2;
 
 /// What [`reuse`] is asked.
 #[derive(Clone, Copy, Debug)]
-pub struct ReuseQuestion<'a> {
+pub struct CacheReuseQuestion<'a> {
     /// Bytes of an element of x: a power of two.
     pub element_bytes: usize,
     /// Bytes that memory hands out at once: a power of two, at least an element.
@@ -41,7 +41,7 @@ pub struct ReuseQuestion<'a> {
 
 /// Where gathers found x.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reuse {
+pub struct CacheReuse {
     /// Gathers that found it within each capacity, but not within the one before; at the end, those that did not
     /// within any, which are few where x fits. Neighbours of a line that was just used count as found at once:
     /// hardware prefetches.
@@ -52,7 +52,7 @@ pub struct Reuse {
     pub granule_bytes: usize,
 }
 
-impl Reuse {
+impl CacheReuse {
     /// The paper's alpha for capacity number `at`: bytes of x that are loaded from beyond it, over the bytes of one
     /// element for each of `nnz` nonzeros.
     pub fn alpha(&self, at: usize, nnz: usize, element_bytes: usize) -> f64 {
@@ -65,9 +65,9 @@ impl Reuse {
 pub fn reuse<O: Offset>(
     order: GatherOrder<'_>,
     pattern: PatternView<'_, O>,
-    question: &ReuseQuestion<'_>,
-) -> Reuse {
-    let ReuseQuestion { element_bytes, granule_bytes, capacities, stream_bytes } = *question;
+    question: &CacheReuseQuestion<'_>,
+) -> CacheReuse {
+    let CacheReuseQuestion { element_bytes, granule_bytes, capacities, stream_bytes } = *question;
     let per_granule = (granule_bytes / element_bytes).max(1);
     let granules = pattern.cols().div_ceil(per_granule);
     let columns = order.columns(pattern);
@@ -121,7 +121,7 @@ pub fn reuse<O: Offset>(
     let far: f64 = found.iter().skip(1).sum();
     found[0] = (gathers as f64 - far).max(0.0);
     let misses = (0..limits.len()).map(|at| counts[at + 1..].iter().map(|&c| scaled(c)).sum());
-    Reuse { misses: misses.collect(), found, granule_bytes }
+    CacheReuse { misses: misses.collect(), found, granule_bytes }
 }
 
 /// One page of 2^share is followed.
@@ -138,10 +138,14 @@ mod tests {
     use super::*;
     use crate::CsrPattern;
 
-    const QUESTION: ReuseQuestion<'_> =
-        ReuseQuestion { element_bytes: 8, granule_bytes: 64, capacities: &[], stream_bytes: 0.0 };
+    const QUESTION: CacheReuseQuestion<'_> = CacheReuseQuestion {
+        element_bytes: 8,
+        granule_bytes: 64,
+        capacities: &[],
+        stream_bytes: 0.0,
+    };
 
-    fn alpha(pattern: &CsrPattern, question: &ReuseQuestion<'_>) -> f64 {
+    fn alpha(pattern: &CsrPattern, question: &CacheReuseQuestion<'_>) -> f64 {
         let found = reuse(GatherOrder::InOrder, pattern.view(), question);
         found.alpha(0, pattern.nnz(), question.element_bytes)
     }
@@ -156,14 +160,14 @@ mod tests {
     #[test]
     fn an_x_that_fits_is_loaded_once() {
         let pattern = dense(7, 800);
-        let question = ReuseQuestion { capacities: &[6400], ..QUESTION };
+        let question = CacheReuseQuestion { capacities: &[6400], ..QUESTION };
         let once = 800.0 * 8.0 / (7.0 * 800.0 * 8.0);
         assert!((alpha(&pattern, &question) - once).abs() < 1e-12);
     }
 
     #[test]
     fn an_x_that_does_not_fit_is_loaded_for_every_row() {
-        let question = ReuseQuestion { capacities: &[3200], ..QUESTION };
+        let question = CacheReuseQuestion { capacities: &[3200], ..QUESTION };
         assert!((alpha(&dense(7, 800), &question) - 1.0).abs() < 1e-12);
     }
 
@@ -172,13 +176,13 @@ mod tests {
         // Columns 0, 8, 16, 0, 8, 16, ...: one line each.
         let columns: Vec<u32> = (0..300).map(|at| at % 3 * 8).collect();
         let pattern = CsrPattern::<u32>::new(24, vec![0, 300], columns).unwrap();
-        let question = ReuseQuestion { capacities: &[64], ..QUESTION };
+        let question = CacheReuseQuestion { capacities: &[64], ..QUESTION };
         assert_eq!(alpha(&pattern, &question), 8.0);
     }
 
     #[test]
     fn what_the_matrix_streams_takes_capacity_from_x() {
-        let question = ReuseQuestion { capacities: &[6400], stream_bytes: 12.0, ..QUESTION };
+        let question = CacheReuseQuestion { capacities: &[6400], stream_bytes: 12.0, ..QUESTION };
         assert!((alpha(&dense(7, 800), &question) - 1.0).abs() < 1e-12);
     }
 
@@ -191,7 +195,7 @@ mod tests {
             (0..nnz).map(|at| (mix(at.wrapping_mul(GOLDEN_GAMMA)) >> 43) as u32).collect();
         let pattern = CsrPattern::<u32>::new(cols as usize, vec![0, nnz as u32], columns).unwrap();
         assert!(share_bits(nnz, cols as usize / 8 / PAGE) > 0);
-        let question = ReuseQuestion { capacities: &[u64::from(cols) * 4], ..QUESTION };
+        let question = CacheReuseQuestion { capacities: &[u64::from(cols) * 4], ..QUESTION };
         let found = alpha(&pattern, &question);
         assert!((found - 4.0).abs() < 0.15, "{found}");
     }
@@ -205,7 +209,7 @@ mod tests {
             let nnz = columns.len();
             let pattern = CsrPattern::new(500, vec![0, nnz as u32], columns).unwrap();
             let capacities = [64, 256, 1024, 65536];
-            let question = ReuseQuestion { capacities: &capacities, stream_bytes, ..QUESTION };
+            let question = CacheReuseQuestion { capacities: &capacities, stream_bytes, ..QUESTION };
             let found = reuse(GatherOrder::InOrder, pattern.view(), &question);
             prop_assert!((found.found.iter().sum::<f64>() - nnz as f64).abs() < 1e-9);
             prop_assert!(found.misses.windows(2).all(|pair| pair[1] <= pair[0]));

@@ -4,7 +4,7 @@ use csr_core::Csr;
 use csr_core::generate::{SMALL_PROBLEMS, SmallProblem, dense_problem};
 
 use super::{Cases, PaperFigure};
-use crate::Making;
+use crate::GeneratorOptions;
 use crate::units::counted;
 
 /// Mean nonzeros of a row in problems of controlled density.
@@ -55,11 +55,11 @@ impl BatchCase {
 ///
 /// # Errors
 /// None is known; that of making a problem is passed on.
-pub fn density_batches(making: Making) -> csr_core::Result<Vec<BatchCase>> {
+pub fn density_batches(generator: GeneratorOptions) -> csr_core::Result<Vec<BatchCase>> {
     let mut cases = Vec::new();
     for (is_heaped, word) in [(false, "balanced"), (true, "heaped")] {
         for mean in DENSITIES {
-            let matrix = dense_problem(mean, is_heaped, making.seed)?;
+            let matrix = dense_problem(mean, is_heaped, generator.seed)?;
             let kind = format!("{word} {mean}");
             let name = "order-1024".to_owned();
             cases.push(BatchCase { kind, ..BatchCase::homogeneous(name, "assembled", matrix) });

@@ -10,7 +10,7 @@ use super::{
     Cases, Lengths, Made, Measured, Method, PaperFigure, PeerProduct, Picture, Row, SPMV_PEERS,
     Series,
 };
-use crate::Making;
+use crate::GeneratorOptions;
 use crate::record::Record;
 
 /// The algorithm with y in the matrix's order, and in its own.
@@ -154,9 +154,9 @@ pub(super) const RANDOM: PaperFigure = PaperFigure {
 /// Orders of the random matrices.
 const ORDERS: [usize; 7] = [5_000, 10_000, 20_000, 30_000, 40_000, 50_000, 65_000];
 
-fn random(making: Making) -> Vec<Made> {
+fn random(generator: GeneratorOptions) -> Vec<Made> {
     let made = |order: usize| {
-        let order = ((order as f64 * making.scale).round() as usize).max(20);
+        let order = ((order as f64 * generator.scale).round() as usize).max(20);
         Made {
             name: format!("random {order}"),
             rows: order,

@@ -128,7 +128,7 @@ pub(super) const BALANCE: PaperFigure = PaperFigure {
 pub(super) const ROOFLINE: PaperFigure = PaperFigure {
     name: "evc-hyb-11",
     title: "EVC-HYB, Figure 11: measured and modelled speed",
-    differs: "Beside the paper's P_max our own prediction, which sees gathers and the launch too. Matrices are \
+    differs: "Besides the paper's P_max our own prediction, which sees gathers and the launch too. Matrices are \
               likenesses of the 22 of the paper's Table 3 unless others are named.",
     draw: |records| {
         let how = "GFLOP/s of 2 nnz + 3 rows operations; longer is better";

@@ -20,7 +20,7 @@ use csr_core::generate::{Suite, even_matrix, uneven_matrix};
 use csr_core::{Csr, ValueType};
 use sparrow::{Algorithm, BatchedAlgorithm, SpmmAlgorithm, SpmmVariant, Variant, VectorOrder};
 
-use crate::{BatchForm, Making, Record};
+use crate::{BatchForm, GeneratorOptions, Record};
 use peers::SPMV_PEERS;
 
 pub use batches::{BatchCase, at_random, batch_sizes, density_batches};
@@ -60,7 +60,7 @@ pub enum Cases {
     /// Small problems of these names, all 32 where none is listed.
     Problems(&'static [&'static str]),
     /// Made for this figure: no others can be named.
-    Made(fn(Making) -> Vec<Made>),
+    Made(fn(GeneratorOptions) -> Vec<Made>),
 }
 
 /// A matrix that is made for a figure, or a sweep.
@@ -126,9 +126,9 @@ pub enum Measured {
         /// Columns of B and C.
         columns: usize,
         /// Whether the dense product is timed, too.
-        beside_dense: bool,
+        with_dense: bool,
         /// Whether a product with a vector is timed in turn.
-        beside_vector: bool,
+        with_vector: bool,
     },
     /// Batches of small problems.
     Batch {
@@ -184,9 +184,7 @@ impl Measured {
             Measured::Spmv { methods, has_host, is_modelled } => {
                 methods.len() * if *is_modelled { 4 } else { 1 } + usize::from(*has_host)
             }
-            Measured::Spmm { methods, beside_dense, .. } => {
-                methods.len() + usize::from(*beside_dense)
-            }
+            Measured::Spmm { methods, with_dense, .. } => methods.len() + usize::from(*with_dense),
             Measured::Batch { forms, has_loop, .. } => forms.len() + usize::from(*has_loop),
         }
     }
@@ -262,7 +260,7 @@ impl PaperFigure {
 /// to ours.
 fn devices(records: &[Record]) -> Vec<&Record> {
     let mut devices: Vec<&Record> = Vec::new();
-    for record in records.iter().filter(|record| !is_beside(record)) {
+    for record in records.iter().filter(|record| !is_of_host(record)) {
         if !devices.iter().any(|other| is_of(other, record)) {
             devices.push(record);
         }
@@ -276,11 +274,11 @@ const HOST: &str = "host";
 fn is_of(record: &Record, device: &Record) -> bool {
     let key =
         |record: &Record| (record.device.clone(), record.platform.clone(), record.driver.clone());
-    is_beside(record) || key(record) == key(device)
+    is_of_host(record) || key(record) == key(device)
 }
 
 /// Whether a result is compared with every device's.
-fn is_beside(record: &Record) -> bool {
+fn is_of_host(record: &Record) -> bool {
     record.algorithm == HOST || peers::is_peer(record)
 }
 

@@ -84,7 +84,7 @@ impl Pace {
         Pace { cores, is_gpu, expected_s: 0.0, taken_s: 0.0 }
     }
 
-    /// What a piece of work should take, by what was done so far.
+    /// What a part of the work should take, by what was done so far.
     pub fn expected(&self, work: &Work) -> Duration {
         // Until enough was done, what was measured elsewhere counts for ten seconds.
         let ratio = (self.taken_s + 10.0) / (self.expected_s + 10.0);
@@ -96,7 +96,7 @@ impl Pace {
         self.expected(&Work { programs: work.programs, ..Work::default() })
     }
 
-    /// Takes in what a piece of work took.
+    /// Takes in what a part of the work took.
     pub fn done(&mut self, work: &Work, taken: Duration) {
         self.expected_s += self.seconds(work);
         self.taken_s += taken.as_secs_f64();
@@ -136,7 +136,7 @@ impl Pace {
     }
 }
 
-/// The indices of so many pieces of work in an order of which every beginning is spread over all: the first, the last, the
+/// The indices of so many parts of the work in an order of which every beginning is spread over all: the first, the last, the
 /// middle, the quarters, and so on. What does not fit a budget is then never all of one end.
 pub fn spread(count: usize) -> Vec<usize> {
     let mut order = Vec::with_capacity(count);

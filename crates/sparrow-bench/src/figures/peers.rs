@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Measured, PAPER_FIGURES, PaperFigure};
-use crate::Making;
+use crate::GeneratorOptions;
 use crate::record::{Operation, Record, SCHEMA};
 
 /// The form's name.
@@ -119,7 +119,7 @@ pub struct PeersHeader {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peers {
     /// Whose matrices they are of.
-    pub making: Making,
+    pub generator: GeneratorOptions,
     /// One each.
     pub records: Vec<Record>,
 }
@@ -192,8 +192,8 @@ impl PaperFigure {
 
 impl PeersHeader {
     /// Of a figure on matrices that are made so.
-    pub fn of(figure: &PaperFigure, making: Making) -> Self {
-        let Making { scale, seed } = making;
+    pub fn of(figure: &PaperFigure, generator: GeneratorOptions) -> Self {
+        let GeneratorOptions { scale, seed } = generator;
         PeersHeader { schema: PEERS_SCHEMA.to_owned(), figure: figure.name.to_owned(), scale, seed }
     }
 }
@@ -229,7 +229,7 @@ impl Peers {
         if records.is_empty() {
             return Err(PeersError::Empty);
         }
-        Ok(Peers { making: Making { scale: head.scale, seed: head.seed }, records })
+        Ok(Peers { generator: GeneratorOptions { scale: head.scale, seed: head.seed }, records })
     }
 }
 

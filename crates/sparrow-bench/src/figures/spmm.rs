@@ -7,7 +7,7 @@ use sparrow::{SpmmAlgorithm, SpmmVariant};
 use super::grid::{Grid, Results};
 use super::means::geometric;
 use super::{Cases, Lengths, Made, Measured, PaperFigure, PeerProduct, Picture, Row, Series};
-use crate::Making;
+use crate::GeneratorOptions;
 use crate::record::Record;
 use crate::units::{counted, grouped};
 
@@ -30,8 +30,8 @@ const DENSITY_ORDER: f64 = 100_000.0;
 const DENSITIES: [usize; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
 /// Matrices without zeros of equally many nonzeros, 2^24 times the scale rounded to a power of two, from 2 rows to 2 columns.
-pub fn aspect(making: Making) -> Vec<Made> {
-    let log = (ASPECT_NONZEROS + making.scale.log2()).round().clamp(2.0, 31.0) as u32;
+pub fn aspect(generator: GeneratorOptions) -> Vec<Made> {
+    let log = (ASPECT_NONZEROS + generator.scale.log2()).round().clamp(2.0, 31.0) as u32;
     let made = |log_rows: u32| {
         let (rows, cols) = (1usize << log_rows, 1usize << (log - log_rows));
         Made { name: format!("full {rows} x {cols}"), rows, cols, lengths: Lengths::Even(cols) }
@@ -40,8 +40,8 @@ pub fn aspect(making: Making) -> Vec<Made> {
 }
 
 /// Square matrices of order 100,000 times the scale, with 0.01 to 10% nonzeros in every row.
-pub fn density(making: Making) -> Vec<Made> {
-    let order = (DENSITY_ORDER * making.scale).round().max(1.0) as usize;
+pub fn density(generator: GeneratorOptions) -> Vec<Made> {
+    let order = (DENSITY_ORDER * generator.scale).round().max(1.0) as usize;
     let made = |density: usize| {
         let length = (order * density).div_ceil(10_000);
         Made {
@@ -69,8 +69,8 @@ pub(super) const ASPECT: PaperFigure = PaperFigure {
     measured: Measured::Spmm {
         methods: &[(None, SpmmVariant::Default)],
         columns: COLUMNS,
-        beside_dense: false,
-        beside_vector: true,
+        with_dense: false,
+        with_vector: true,
     },
     peers: &SPARSE_PEERS,
     draw: over_aspect,
@@ -138,14 +138,14 @@ fn aspect_picture(grid: &Grid<'_>, series: Vec<Series>) -> Picture {
 pub(super) const ROW_SPLIT: PaperFigure = PaperFigure {
     name: "spmm-4",
     title: "SpMM, Figure 4: row split over the aspect ratio, 64 columns",
-    differs: "Beside the published row split the published nonzero split, and ours of today: a row split that cuts long \
+    differs: "Besides the published row split the published nonzero split, and ours of today: a row split that cuts long \
               rows, and merge path; cuSPARSE, as in the paper, where --peers names its results. Nonzeros are 2^24 times the \
               scale, rounded to a power of two.",
     measured: Measured::Spmm {
         methods: &[PUBLISHED_ROWS, NONZERO_SPLIT, ROWS, MERGE],
         columns: COLUMNS,
-        beside_dense: false,
-        beside_vector: false,
+        with_dense: false,
+        with_vector: false,
     },
     draw: methods_over_aspect,
     ..ASPECT
@@ -210,8 +210,8 @@ pub(super) const LENGTHS: PaperFigure = PaperFigure {
     measured: Measured::Spmm {
         methods: &[PUBLISHED_ROWS, NONZERO_SPLIT, ROWS, MERGE],
         columns: COLUMNS,
-        beside_dense: false,
-        beside_vector: false,
+        with_dense: false,
+        with_vector: false,
     },
     peers: &SPARSE_PEERS,
     draw: by_length,
@@ -275,8 +275,8 @@ pub(super) const EACH: PaperFigure = PaperFigure {
             (None, SpmmVariant::Default),
         ],
         columns: COLUMNS,
-        beside_dense: false,
-        beside_vector: true,
+        with_dense: false,
+        with_vector: true,
     },
     peers: &SPARSE_PEERS,
     draw: over_mean_row,
@@ -337,8 +337,8 @@ pub(super) const DENSITY: PaperFigure = PaperFigure {
     measured: Measured::Spmm {
         methods: &[NONZERO_SPLIT, ROWS, MERGE],
         columns: COLUMNS,
-        beside_dense: true,
-        beside_vector: false,
+        with_dense: true,
+        with_vector: false,
     },
     peers: &ALL_PEERS,
     draw: over_density,

@@ -96,7 +96,7 @@ fn the_upper_bound_on_bandwidth_counts_x_for_each_nonzero() {
 }
 
 #[test]
-fn throughput_ends_with_harmonic_means_and_the_hosts_product_stands_beside_the_devices() {
+fn throughput_ends_with_harmonic_means_and_the_hosts_product_stands_next_to_the_devices() {
     let mut records = Vec::new();
     for (matrix, gflops) in [("a", 2.0), ("b", 6.0)] {
         for (algorithm, variant) in [("host", ""), ("segmented_sum", "fused")] {
@@ -203,7 +203,7 @@ fn spmm(matrix: &str, algorithm: &str, variant: &str, (rows, nnz): (u64, u64), u
 }
 
 #[test]
-fn products_of_a_sweep_stand_over_the_aspect_ratio_with_that_with_a_vector_beside() {
+fn products_of_a_sweep_stand_over_the_aspect_ratio_and_those_with_a_vector_too() {
     let mut one = spmm("full 10 x 1000", "spmm", "", (10, 10_000), 50.0);
     one.gflops = Some(25.6);
     let pictures = figure("spmm-1").pictures(&[one]);
@@ -228,7 +228,7 @@ fn long_and_short_rows_are_pictures_of_their_own() {
 }
 
 #[test]
-fn the_published_rule_stands_beside_ours_over_as_many_products_with_a_vector() {
+fn the_published_rule_stands_next_to_ours_over_as_many_products_with_a_vector() {
     let mut records = vec![
         spmm("b", "spmm", "published", (10, 200), 320.0),
         spmm("b", "spmm", "", (10, 200), 160.0),
@@ -247,7 +247,7 @@ fn the_published_rule_stands_beside_ours_over_as_many_products_with_a_vector() {
 
 #[test]
 fn density_reaches_a_tenth_and_the_dense_product_is_a_line() {
-    let made = density(crate::Making { scale: 0.01, seed: 1 });
+    let made = density(crate::GeneratorOptions { scale: 0.01, seed: 1 });
     assert_eq!(made.last().unwrap().lengths, Lengths::Even(100));
     assert_eq!(made.last().unwrap().name, "10.00% of 1000 x 1000");
     // One nonzero in a row of 1,000.
@@ -277,7 +277,7 @@ fn batched(matrix: &str, (algorithm, form): (&str, &str), size: u64, us: f64) ->
 }
 
 #[test]
-fn batches_grow_along_the_axis_with_the_loop_beside_and_pure_ell_is_a_line_of_its_own() {
+fn batches_grow_along_the_axis_with_the_loop_and_pure_ell_is_a_line_of_its_own() {
     let records = [
         batched("m", ("batched_ell", "pure ELL"), 1000, 10.0),
         batched("m", ("batched_ell", "as given"), 1000, 5.0),

@@ -8,7 +8,7 @@ use csr_core::verify::{Oracle, Summation, Verification};
 use csr_core::{AnyVector, Csr, Number, RealValue, Value as _};
 use rayon::prelude::*;
 use sparrow::{
-    Algorithm, AnyBatch, AnyBatchProduct, BatchOptions, BatchPlan, BatchedAlgorithm,
+    Algorithm, AnyBatch, AnyBatchOperands, BatchOptions, BatchPlan, BatchedAlgorithm,
     BatchedVariant, ColumnWidth, NoEvent, PlanOptions, Problem, Queue, Rates,
 };
 
@@ -212,7 +212,7 @@ pub fn measure_batch<V: RealValue>(
     peers: BatchPeers,
 ) -> Result<Record, MeasureError> {
     let host = problems.host_batch(subject)?;
-    let x = AnyVector::random(V::TYPE, origin.making.seed, host.x_len())?;
+    let x = AnyVector::random(V::TYPE, origin.generator.seed, host.x_len())?;
     let timed = Timed::take(queue, (&host).into(), &x, host.y_len(), subject)?;
     let found = problems.judge(host.problems(), &x, &timed.y)?;
     let shape = Shape {
@@ -272,7 +272,7 @@ impl Timed {
             &subject.budget,
             || {
                 let (alpha, beta, y) = (number(1.0), number(0.0), &mut device_y);
-                let product = AnyBatchProduct { alpha, a: &batch, x: &device_x, beta, y };
+                let product = AnyBatchOperands { alpha, a: &batch, x: &device_x, beta, y };
                 plan.launch(queue, &mut workspace, product, NoEvent)?;
                 Ok(())
             },

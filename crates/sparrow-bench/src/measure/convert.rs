@@ -153,7 +153,7 @@ impl EntriesOnDevice {
     }
 }
 
-/// Beside the host's way to the row of each nonzero.
+/// Compared with the host's way to the row of each nonzero.
 fn to_coo(
     queue: &Queue,
     matrix: &AnyMatrix,
@@ -178,7 +178,7 @@ fn to_coo(
     })
 }
 
-/// Beside the host's way to the transposed matrix.
+/// Compared with the host's way to the transposed matrix.
 fn to_csc<V: RealValue>(
     queue: &Queue,
     matrix: &AnyMatrix,

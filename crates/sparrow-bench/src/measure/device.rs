@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use csr_core::verify::Oracle;
 use csr_core::{AnyCsrView, AnyVector, Number};
 use sparrow::{
-    AnyArray, AnyMatrix, AnyPlan, AnyProduct, NoEvent, PlanOptions, Queue, Rates, Reordering,
+    AnyArray, AnyMatrix, AnyOperands, AnyPlan, NoEvent, PlanOptions, Queue, Rates, Reordering,
     Stages, Variant, VectorOrder, Workspace, default_tables,
 };
 
@@ -35,9 +35,9 @@ pub(super) fn product<'a>(
     a: &'a AnyMatrix,
     x: &'a AnyArray,
     y: &'a mut AnyArray,
-) -> AnyProduct<'a> {
+) -> AnyOperands<'a> {
     let number = |value| Number::of(a.value_type(), value).into();
-    AnyProduct { alpha: number(1.0), a, x, beta: number(0.0), y }
+    AnyOperands { alpha: number(1.0), a, x, beta: number(0.0), y }
 }
 
 impl Instance {
@@ -124,7 +124,7 @@ pub fn measure_on_device(
 ) -> Result<Record, MeasureError> {
     let shape = shape_of(matrix);
     let options = options_of(subject);
-    let x = AnyVector::random(shape.value_type, origin.making.seed, shape.cols)?;
+    let x = AnyVector::random(shape.value_type, origin.generator.seed, shape.cols)?;
     // y held NaN before the first launch: what is verified is what was timed.
     let (instance, samples) = time(queue, matrix, &x, subject, &options)?;
     let y = instance.y_blocking(queue, options.order)?;
@@ -224,7 +224,7 @@ pub(super) fn options_of(subject: &Subject) -> PlanOptions {
         accumulate: subject.accumulate,
         reordering: subject.reordering,
         order: subject.order,
-        products: subject.products,
+        reuse: subject.reuse,
         choice: subject.choice.clone(),
         measuring: subject.measuring,
         parameters: subject.parameters.clone(),

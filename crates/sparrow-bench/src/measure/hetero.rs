@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use csr_core::verify::Oracle;
 use csr_core::{AnyCsrView, AnyVector, CsrView, Offset, RealValue, Value as _, for_csr};
 use sparrow::{
-    HeteroPlan, LEARNING_PRODUCTS, Matrix, Partner, PlanOptions, Product, Queue, Rates, Share,
+    HeteroPlan, LEARNING_PRODUCTS, Matrix, Operands, Partner, PlanOptions, Queue, Rates, Share,
 };
 
 use super::device::{Instance, options_of};
@@ -58,12 +58,12 @@ impl ChipRates {
             while !reads.load(Ordering::Relaxed) {
                 std::thread::yield_now();
             }
-            let beside = Rates::measure_blocking(queue);
+            let at_once = Rates::measure_blocking(queue);
             stops.store(true, Ordering::Relaxed);
             // The thread only reads and counts.
             let host = host.join().unwrap_or(0.0);
-            let beside = beside?;
-            Ok(ChipRates { device, partner, together: beside.read + host })
+            let at_once = at_once?;
+            Ok(ChipRates { device, partner, together: at_once.read + host })
         })
     }
 
@@ -108,7 +108,7 @@ pub fn add_stages(
     if !record.verified {
         return Ok(as_hetero(record));
     }
-    let (seed, cols) = (origin.making.seed, matrix.pattern().cols());
+    let (seed, cols) = (origin.generator.seed, matrix.pattern().cols());
     let x = AnyVector::random(matrix.value_type(), seed, cols)?;
     let mut instance = Instance::new(queue, matrix, &x, &options_of(subject))?;
     let mut stages = Vec::with_capacity(STAGED);
@@ -162,7 +162,7 @@ fn both<V: RealValue, O: Offset>(
     let zero = V::Accum::from_f64(0.0);
     let one = V::Accum::from_f64(1.0);
     let a = Matrix::upload_blocking(queue, matrix)?;
-    let x = AnyVector::random(V::TYPE, origin.making.seed, matrix.cols())?;
+    let x = AnyVector::random(V::TYPE, origin.generator.seed, matrix.cols())?;
     let x_there = shared_array(queue, &x)?.into_typed()?;
     let poison = AnyVector::filled(V::TYPE, f64::NAN, matrix.rows());
     let mut y = shared_array(queue, &poison)?.into_typed()?;
@@ -176,7 +176,7 @@ fn both<V: RealValue, O: Offset>(
         &subject.budget,
         || {
             let product =
-                Product { alpha: one.into(), a: &a, x: &x_there, beta: zero.into(), y: &mut y };
+                Operands { alpha: one.into(), a: &a, x: &x_there, beta: zero.into(), y: &mut y };
             // SAFETY: the operands are this function's own, and what was enqueued before lies in `queue`.
             #[expect(unsafe_code, reason = "the host reaches the operands where they lie")]
             unsafe {
@@ -193,7 +193,7 @@ fn both<V: RealValue, O: Offset>(
     let mut last = None;
     let mut product = || -> Result<(), MeasureError> {
         let product =
-            Product { alpha: one.into(), a: &a, x: &x_there, beta: zero.into(), y: &mut y };
+            Operands { alpha: one.into(), a: &a, x: &x_there, beta: zero.into(), y: &mut y };
         // SAFETY: as above.
         #[expect(unsafe_code, reason = "the host reaches the operands where they lie")]
         let done = unsafe { plan.product_blocking(queue, product, &[])? };

@@ -7,7 +7,7 @@ use std::time::Instant;
 use csr_core::verify::Oracle;
 use csr_core::{AnyCsrView, CsrView, HostSell, Offset, RealValue, Value as _, for_csr};
 use rayon::prelude::*;
-use sparrow::{Products, Rates};
+use sparrow::{Rates, Reuse};
 
 use super::operands::shape_of;
 use super::{
@@ -38,11 +38,11 @@ fn typed<V: RealValue, O: Offset>(
     let one = V::Accum::from_f64(1.0);
     let zero = V::Accum::from_f64(0.0);
     csr_core::check_memory::<V::Accum>("x", matrix.cols())?;
-    let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
+    let x: Vec<V::Accum> = csr_core::random_vector(origin.generator.seed, matrix.cols());
     let mut y = vec![V::Accum::from_f64(f64::NAN); matrix.rows()];
     let oracle = Oracle::new(one, matrix, &x, zero, &y)?;
     let copied = || HostSell::new(matrix);
-    let is_asked = subject.products == Products::Many;
+    let is_asked = subject.reuse == Reuse::Many;
     let asked = is_asked.then(copied).transpose()?;
     // A copy that is no smaller saves nothing.
     let copy = asked.filter(|copy| copy.bytes() < matrix.size_bytes());

@@ -39,7 +39,7 @@ pub fn add_launches(
     // What ran, should it have been chosen.
     let choice = details.choice.as_deref().and_then(|text| text.parse().ok());
     let options = PlanOptions { choice, ..options_of(subject) };
-    let x = AnyVector::random(matrix.value_type(), origin.making.seed, matrix.pattern().cols())?;
+    let x = AnyVector::random(matrix.value_type(), origin.generator.seed, matrix.pattern().cols())?;
     let mut instance = Instance::new(queue, matrix, &x, &options)?;
     let mut kernels = instance.record(queue, products, Replay::Launches)?;
     let (mut buffer, reason) = match instance.record(queue, products, Replay::CommandBuffer) {

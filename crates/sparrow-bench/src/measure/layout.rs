@@ -157,8 +157,8 @@ fn listed(pattern: &EvcHybPattern) -> Vec<u32> {
     }
     let long_rows =
         pattern.long_starts().windows(2).zip(&pattern.row_lengths()[pattern.split_row()..]);
-    for (borders, &length) in long_rows {
-        let (start, end) = (borders[0] as usize, borders[1] as usize);
+    for (bounds, &length) in long_rows {
+        let (start, end) = (bounds[0] as usize, bounds[1] as usize);
         let own = start + length as usize;
         columns.extend_from_slice(&pattern.columns()[start..own]);
         columns.extend((own..end).map(|_| NO_COLUMN));

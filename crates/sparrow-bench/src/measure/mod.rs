@@ -19,11 +19,11 @@ mod vector;
 
 use csr_core::verify::Summation;
 use sparrow::{
-    Accumulate, Algorithm, Choice, Measuring, OffsetType, Products, Rates, Reordering, ValueType,
+    Accumulate, Algorithm, Choice, Measuring, OffsetType, Rates, Reordering, Reuse, ValueType,
     Variant, VectorOrder,
 };
 
-use crate::{Details, Making, Record, SCHEMA};
+use crate::{Details, GeneratorOptions, Record, SCHEMA};
 
 pub use batch::{
     BatchPeers, BatchProblems, BatchSubject, measure_batch, measure_batch_loop, measure_batch_peers,
@@ -110,7 +110,7 @@ pub struct Subject {
     /// there is a reordering.
     pub order: VectorOrder,
     /// How many products follow a plan.
-    pub products: Products,
+    pub reuse: Reuse,
     /// What an earlier plan chose, before everything else.
     pub choice: Option<Choice>,
     /// Whether candidates are timed where many products follow.
@@ -129,7 +129,7 @@ pub struct Origin {
     /// "file", "assembled" or "likeness".
     pub source: &'static str,
     /// How it was made.
-    pub making: Making,
+    pub generator: GeneratorOptions,
 }
 
 fn summation(accumulate: Accumulate) -> Summation {
@@ -179,9 +179,9 @@ fn untimed_record(origin: &Origin, shape: &Shape, details: Details) -> Record {
         device: String::new(),
         platform: String::new(),
         driver: String::new(),
-        seed: origin.making.seed,
-        scale: (origin.source != "file" && origin.making.scale != 1.0)
-            .then_some(origin.making.scale),
+        seed: origin.generator.seed,
+        scale: (origin.source != "file" && origin.generator.scale != 1.0)
+            .then_some(origin.generator.scale),
         stream_gbytes_per_s: None,
         copy_gbytes_per_s: None,
         cache: "hot".to_owned(),

@@ -4,7 +4,7 @@
 //! ([`Model`]). An algorithm says in [`Layout`] what it stores and in which order it gathers; that is all the model
 //! knows of it.
 
-use csr_core::model::{FirstLevel, ReuseQuestion, SECTOR_BYTES, Sectors, reuse, sectors};
+use csr_core::model::{CacheReuseQuestion, FirstLevel, SECTOR_BYTES, Sectors, reuse, sectors};
 use csr_core::{AnyCsrView, AnyVector, Offset, PatternView, ValueType, for_pattern};
 use sparrow::{
     Algorithm, DeviceTraits, DeviceType, Experiment, LevelRates, PlanOptions, Queue, RowRates,
@@ -80,7 +80,7 @@ impl Model {
         let mut model = self.predict(traits, matrix, rates, &layout);
         if let Some(median) = record.median_us {
             model.predicted_over_measured = Some(model.predicted_us / median);
-            let (seed, cols) = (origin.making.seed, matrix.pattern().cols());
+            let (seed, cols) = (origin.generator.seed, matrix.pattern().cols());
             let x = AnyVector::random(element, seed, cols)?;
             let median_of = |experiment| -> Result<Option<f64>, MeasureError> {
                 let options = PlanOptions {
@@ -143,7 +143,7 @@ impl Model {
         capacities.push(self.cache_bytes);
         capacities.sort_unstable();
         capacities.dedup();
-        let question = ReuseQuestion {
+        let question = CacheReuseQuestion {
             element_bytes,
             granule_bytes: granule_bytes(traits),
             capacities: &capacities,

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use csr_core::model::{GatherOrder, ReuseQuestion, reuse};
+use csr_core::model::{CacheReuseQuestion, GatherOrder, reuse};
 use csr_core::{Csr, CsrView, Offset, Reordered, Reordering, Value};
 use sparrow::{DeviceTraits, Queue};
 
@@ -92,7 +92,7 @@ impl ReorderingForecast {
 
 /// Gathers that find x in none of [`NEAR`], for each of them.
 fn misses<V: Value, O: Offset>(traits: &DeviceTraits, matrix: CsrView<'_, V, O>) -> Vec<f64> {
-    let question = ReuseQuestion {
+    let question = CacheReuseQuestion {
         element_bytes: V::TYPE.accumulator().size_bytes(),
         granule_bytes: granule_bytes(traits),
         capacities: &NEAR,

@@ -123,7 +123,7 @@ pub fn measure_solve(
         device: place.device,
         platform: place.platform,
         driver: place.driver,
-        seed: origin.making.seed,
+        seed: origin.generator.seed,
         tolerance: stop.relative,
         max_iterations: stop.max_iterations,
         check_every: place.check_every,

@@ -5,7 +5,7 @@ use std::time::Instant;
 use csr_core::verify::{Verification, verify_dense};
 use csr_core::{AnyCsrView, AnyVector, DenseShape, Layout, Number};
 use sparrow::{
-    AnyArray, AnyDenseMatrix, AnyDenseProduct, AnyMatrix, AnySpmmPlan, DenseOperands, NoEvent,
+    AnyArray, AnyDenseMatrix, AnyMatrix, AnySpmmOperands, AnySpmmPlan, DenseOperands, NoEvent,
     PlanOptions, Queue, Rates, SpmmAlgorithm, SpmmOptions, SpmmVariant, Workspace,
 };
 
@@ -29,9 +29,9 @@ pub struct SpmmSubject {
     /// Hyper-parameters over the device table's.
     pub parameters: Vec<(String, u32)>,
     /// Whether to measure the dense product too, with A's zeros written out; B and C are row-major then.
-    pub beside_dense: bool,
+    pub with_dense: bool,
     /// Whether to measure each in turn with a product with one vector.
-    pub beside_vector: bool,
+    pub with_vector: bool,
     /// How long to measure each.
     pub budget: Budget,
 }
@@ -83,13 +83,13 @@ pub fn measure_spmm(
     let shape = shape_of(matrix);
     let b_shape = DenseShape::packed(shape.cols, subject.columns, subject.layout_b)?;
     let c_shape = DenseShape::packed(shape.rows, subject.columns, subject.layout_c)?;
-    let b = AnyVector::random(shape.value_type, origin.making.seed, b_shape.span())?;
+    let b = AnyVector::random(shape.value_type, origin.generator.seed, b_shape.span())?;
     let a = AnyMatrix::upload_blocking(queue, matrix)?;
     let on_device = uploaded(queue, &b)?;
     let scene = Scene { queue, a, b: on_device, shape, b_shape, c_shape, origin, subject, rates };
-    let mut single = match subject.beside_vector {
+    let mut single = match subject.with_vector {
         true => {
-            let x = AnyVector::random(shape.value_type, origin.making.seed, shape.cols)?;
+            let x = AnyVector::random(shape.value_type, origin.generator.seed, shape.cols)?;
             Some(Instance::new(queue, matrix, &x, &PlanOptions::default())?)
         }
         false => None,
@@ -110,7 +110,7 @@ pub fn measure_spmm(
         let name = algorithm.map_or("auto", SpmmAlgorithm::name);
         add(name, scene.time(algorithm, variant, single.as_mut()))?;
     }
-    if subject.beside_dense {
+    if subject.with_dense {
         add(DENSE_PRODUCT, scene.time_dense())?;
     }
 
@@ -173,7 +173,7 @@ impl Scene<'_> {
         let number = |value| Number::of(value_type, value).into();
         let mut launch = || -> Result<(), MeasureError> {
             let (alpha, beta) = (number(1.0), number(0.0));
-            let product = AnyDenseProduct { alpha, a, b, beta, c: &mut c };
+            let product = AnySpmmOperands { alpha, a, b, beta, c: &mut c };
             plan.launch(queue, &mut workspace, product, NoEvent)?;
             Ok(())
         };

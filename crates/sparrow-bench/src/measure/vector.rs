@@ -10,7 +10,7 @@ use sparrow::{
 use super::operands::{read_blocking, uploaded};
 use super::{Budget, MeasureError, Origin, Samples, Shape, add_times, summation, untimed_record};
 use crate::record::{Details, VectorRecord};
-use crate::{Making, Record};
+use crate::{GeneratorOptions, Record};
 
 /// What is measured.
 #[derive(Clone, Debug)]
@@ -248,9 +248,9 @@ fn vector_record(subject: &VectorSubject) -> VectorRecord {
 
 fn untimed(queue: &Queue, subject: &VectorSubject, rates: &Rates, operation: Operation) -> Record {
     let traits = queue.context().device().traits();
-    let making = Making { scale: 1.0, seed: subject.seed };
+    let generator = GeneratorOptions { scale: 1.0, seed: subject.seed };
     let name = counted(subject.elements, "element");
-    let origin = Origin { name, source: "assembled", making };
+    let origin = Origin { name, source: "assembled", generator };
     let texts: Vec<_> =
         subject.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
     Record {

@@ -25,7 +25,7 @@ const LONGEST: f64 = 1.5;
 pub(super) const NAME: usize = 25;
 /// Width of a character of a name, with some margin, in pixels.
 pub(super) const CHARACTER: usize = 7;
-/// Room right of the axis for the label of a full bar.
+/// Width right of the axis for the label of a full bar.
 const LABEL: usize = 46;
 
 /// A chart of `matrices`, which hold records of one value type; `id` is unique on the page.

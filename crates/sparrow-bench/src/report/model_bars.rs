@@ -84,7 +84,7 @@ pub(super) fn stacked(
         .child(chart)
 }
 
-/// Room for the names of matrices, in pixels.
+/// Width for the names of matrices, in pixels.
 fn gutter<'a>(records: impl Iterator<Item = &'a Record>) -> usize {
     let longest = records.map(|record| marked_name(record).chars().count()).max().unwrap_or(0);
     longest.min(NAME) * CHARACTER + 10

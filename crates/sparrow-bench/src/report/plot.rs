@@ -7,7 +7,7 @@ use super::series::colour_class;
 use crate::hetero_figures::FAILED;
 use crate::units::{ABSENT, significant};
 
-/// Room right of the longest bar for its label.
+/// Width right of the longest bar for its label.
 const LABEL: usize = 52;
 
 /// A bar: whose it is, how long, what stands behind it.

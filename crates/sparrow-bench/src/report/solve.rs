@@ -168,7 +168,7 @@ fn figures(record: &SolveRecord) -> Element {
     let rows = [
         ("Matrix", sizes(record)),
         ("Preconditioner", record.preconditioner.clone()),
-        ("Product", format!("{} ({})", record.algorithm, record.params)),
+        ("Operands", format!("{} ({})", record.algorithm, record.params)),
         ("Values", record.value_type.clone()),
         ("An iteration", time),
         ("Its bytes", known(record.bytes_per_iteration.map(bytes))),

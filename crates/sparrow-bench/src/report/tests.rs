@@ -318,7 +318,7 @@ fn a_failed_hetero_result_shows_no_figure_and_takes_the_mean_of_its_method() {
 }
 
 #[test]
-fn records_without_a_hetero_part_keep_their_sections_beside_others() {
+fn records_without_a_hetero_part_keep_their_sections_next_to_others() {
     let alone = [sample("m", "csr_scalar"), failed("n", "csr_adaptive")];
     let section = |page: &str| {
         let start = page.find("<h3>Share of the limit").unwrap();

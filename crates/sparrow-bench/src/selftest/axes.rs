@@ -202,7 +202,7 @@ fn products(slots: usize, sizes: &[usize; SIZES.len()]) -> Vec<Vec<Choice>> {
 /// combined. The other axes are chosen greedily, so that those values come together that were combined least.
 /// Configurations of one family have the same programs, which are built once.
 fn cover(parts: &[Part], shapes: usize) -> Vec<Vec<Choice>> {
-    let mut meetings = Meetings::default();
+    let mut pairs_seen = PairsSeen::default();
     let mut slot = |number: usize| -> Vec<Choice> {
         let (part, shape) = (parts[number / shapes], number % shapes);
         let Part { family, choices } = part;
@@ -225,13 +225,13 @@ fn cover(parts: &[Part], shapes: usize) -> Vec<Vec<Choice>> {
                 for axis in PROGRAM_AXES..SIZES.len() {
                     let cost = |value: usize| {
                         let turned = (value + number) % SIZES[axis];
-                        (seen[axis][value], meetings.with(&choice[..axis], axis, value), turned)
+                        (seen[axis][value], pairs_seen.with(&choice[..axis], axis, value), turned)
                     };
                     let best = (0..SIZES[axis]).min_by_key(|&value| cost(value)).unwrap_or(0);
                     choice[axis] = best;
                     seen[axis][best] += 1;
                 }
-                meetings.note(&choice);
+                pairs_seen.note(&choice);
                 choice
             })
             .collect()
@@ -241,11 +241,11 @@ fn cover(parts: &[Part], shapes: usize) -> Vec<Vec<Choice>> {
 
 /// How often any two values of different axes were combined.
 #[derive(Default)]
-struct Meetings {
+struct PairsSeen {
     counts: std::collections::HashMap<(usize, usize, usize, usize), usize>,
 }
 
-impl Meetings {
+impl PairsSeen {
     /// How often `value` was combined with what is chosen, the rarest combination first.
     fn with(&self, chosen: &[usize], axis: usize, value: usize) -> (usize, usize) {
         let met = chosen

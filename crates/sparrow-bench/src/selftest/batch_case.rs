@@ -4,7 +4,7 @@ use csr_core::batch::{AnyHostBatch, HostBatch};
 use csr_core::verify::{Oracle, Summation};
 use csr_core::{AnyVector, Csr, Real as _, RealValue};
 use sparrow::{
-    AnyArray, AnyBatch, AnyBatchCoefficient, AnyBatchProduct, BatchOptions, BatchPlan,
+    AnyArray, AnyBatch, AnyBatchCoefficient, AnyBatchOperands, BatchOptions, BatchPlan,
     BatchedAlgorithm, BatchedVariant, ColumnWidth, Queue,
 };
 
@@ -160,7 +160,7 @@ fn launch_all(
             BatchCoefficients::One => (One(&alphas), One(&betas)),
             BatchCoefficients::Each => (Each(&alphas), Each(&betas)),
         };
-        let product = AnyBatchProduct { alpha, a: &batch, x: &x, beta, y: y.array_mut() };
+        let product = AnyBatchOperands { alpha, a: &batch, x: &x, beta, y: y.array_mut() };
         plan.launch(queue, &mut workspace, product, &[])?.wait()?;
         Ok(y.read_numbers_blocking(queue, value_type)?)
     };

@@ -3,7 +3,7 @@
 use csr_core::verify::{Oracle, Summation};
 use csr_core::{Accumulator, Csr, Offset, Real, RealValue, Value as _};
 use sparrow::{
-    Accumulate, Algorithm, Coefficient, DeviceArray, Matrix, Plan, PlanOptions, Product, Queue,
+    Accumulate, Algorithm, Coefficient, DeviceArray, Matrix, Operands, Plan, PlanOptions, Queue,
     Variant,
 };
 
@@ -148,7 +148,7 @@ pub fn run<V: RealValue, O: Offset>(
         } else {
             (alpha.into(), beta.into())
         };
-        let product = Product { alpha, a: &a, x: device_x.array(), beta, y: device_y.array_mut() };
+        let product = Operands { alpha, a: &a, x: device_x.array(), beta, y: device_y.array_mut() };
         if case.variant.blocks() {
             #[expect(unsafe_code, reason = "stage 2 reaches the operands where they lie")]
             // SAFETY: the operands are this case's own, and what was enqueued before lies in `queue`.

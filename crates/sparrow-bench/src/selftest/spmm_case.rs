@@ -6,7 +6,7 @@ use csr_core::{
     Value, ValueType, for_csr, for_value_type,
 };
 use sparrow::{
-    AnyArray, AnyCoefficient, AnyDenseProduct, AnyMatrix, AnySpmmPlan, DenseOperands, Queue,
+    AnyArray, AnyCoefficient, AnyMatrix, AnySpmmOperands, AnySpmmPlan, DenseOperands, Queue,
     SpmmAlgorithm, SpmmOptions, SpmmVariant,
 };
 
@@ -201,7 +201,7 @@ fn launch_twice(
                 (number(case.alpha), number(case.beta))
             }
         };
-        let product = AnyDenseProduct { alpha, a, b: b.array(), beta, c: c.array_mut() };
+        let product = AnySpmmOperands { alpha, a, b: b.array(), beta, c: c.array_mut() };
         plan.launch(queue, &mut workspace, product, &[])?.wait()?;
         Ok(c.read_numbers_blocking(queue, value_type)?)
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cl_kernels::{Features, MatrixShape, Products};
+use cl_kernels::{Features, MatrixShape, Reuse};
 use csr_core::ValueType;
 
 use super::timing::median;
@@ -38,7 +38,7 @@ struct Tries {
 impl Matrix {
     /// Microseconds of a product with its part of the set-up; infinite where the candidate failed, or copies A though no
     /// more than several products follow, and `None` where it was not tried.
-    pub fn cost_us(&self, candidate: &Candidate, products: Products) -> Option<f64> {
+    pub fn cost_us(&self, candidate: &Candidate, products: Reuse) -> Option<f64> {
         self.tries.get(candidate).map(|tries| self.cost_of(candidate, tries, products))
     }
 
@@ -50,7 +50,7 @@ impl Matrix {
         })
     }
 
-    fn cost_of(&self, candidate: &Candidate, tries: &Tries, products: Products) -> f64 {
+    fn cost_of(&self, candidate: &Candidate, tries: &Tries, products: Reuse) -> f64 {
         // What failed once is not to be trusted.
         if tries.has_failed || !candidate.may_be_chosen(products) {
             return f64::INFINITY;
@@ -78,7 +78,7 @@ impl Matrix {
     /// The candidate of the least cost, of those that `of` lets through, and its cost.
     pub fn best(
         &self,
-        products: Products,
+        products: Reuse,
         of: impl Fn(&Candidate) -> bool,
     ) -> Option<(&Candidate, f64)> {
         let tried = self.tries.iter().filter(|(candidate, _)| of(candidate));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cl_kernels::{
-    Algorithm, DeviceTraits, Fit, MatrixShape, NamedParameters, Products, Rule, Trial, Variant,
+    Algorithm, DeviceTraits, Fit, MatrixShape, NamedParameters, Reuse, Rule, Trial, Variant,
     current_name, select,
 };
 use csr_core::ValueType;
@@ -47,8 +47,8 @@ impl Candidate {
 
     /// Whether rules may take it where so many products follow. A copy of A takes its memory once more and must be told
     /// of new values, which is for applications that say that many products follow.
-    pub fn may_be_chosen(&self, products: Products) -> bool {
-        products == Products::Many || !self.algorithm.copies_values()
+    pub fn may_be_chosen(&self, products: Reuse) -> bool {
+        products == Reuse::Many || !self.algorithm.copies_values()
     }
 
     /// What tables choose for a matrix, with what they say of the algorithm.
@@ -57,7 +57,7 @@ impl Candidate {
         device: &DeviceTraits,
         value_type: ValueType,
         matrix: &MatrixShape,
-        products: Products,
+        products: Reuse,
     ) -> Self {
         let choice = select(tables, device, value_type, matrix, products);
         let mean_row = matrix.mean_row();
@@ -261,14 +261,14 @@ mod tests {
         // By the table's line of the kernel, by a rule over it, by the cost model, and where no table knows the device.
         let text =
             "csr_flat(group_size=256,registers=40,shared_rows=0,tile_nnz=4096,whole_row=256)";
-        assert_eq!(of(&h200, ValueType::F32, Products::Several), text);
+        assert_eq!(of(&h200, ValueType::F32, Reuse::Several), text);
         let text =
             "csr_flat(group_size=256,registers=40,shared_rows=0,tile_nnz=3072,whole_row=256)";
-        assert_eq!(of(&h200, ValueType::F64, Products::Several), text);
-        let many = of(&h200, ValueType::F64, Products::Many);
+        assert_eq!(of(&h200, ValueType::F64, Reuse::Several), text);
+        let many = of(&h200, ValueType::F64, Reuse::Many);
         assert!(many.starts_with("sell_sigma(coded_values=1,group_size=128"), "{many}");
         let default = Candidate::by_default(Algorithm::CsrFlat, &device(), ValueType::F32, 30.0);
-        assert_eq!(of(&device(), ValueType::F32, Products::Several), default.to_string());
+        assert_eq!(of(&device(), ValueType::F32, Reuse::Several), default.to_string());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cl_kernels::{Algorithm, DeviceEntry, Feature, Products, Rule};
+use cl_kernels::{Algorithm, DeviceEntry, Feature, Reuse, Rule};
 use csr_core::ValueType;
 
 use super::board::Matrix;
@@ -28,9 +28,9 @@ pub fn entry_of(board: &Board, device: &TunedDevice, origin: String) -> DeviceEn
     let mut entry = device.entry(origin);
     for value_type in board.value_types() {
         let fitted = Fitted::new(board, value_type);
-        let Some(several) = fitted.list(Products::Several) else { continue };
+        let Some(several) = fitted.list(Reuse::Several) else { continue };
         let rules = entry.choice.entry(value_type.to_string()).or_default();
-        for products in [Products::Once, Products::Many] {
+        for products in [Reuse::Once, Reuse::Many] {
             if let Some(own) = fitted.list(products)
                 && fitted.mean_loss(&several.list, products) - fitted.mean_loss(&own.list, products)
                     > LIST_GAIN
@@ -62,7 +62,7 @@ impl<'a> Fitted<'a> {
     fn new(board: &'a Board, value_type: ValueType) -> Self {
         let matrices: Vec<_> = board.matrices(value_type).collect();
         let known_on = |candidate: &Candidate| {
-            let is_known = |one: &Matrix| cost_us(one, candidate, Products::Many).is_some();
+            let is_known = |one: &Matrix| cost_us(one, candidate, Reuse::Many).is_some();
             let known = matrices.iter().filter(|(_, one)| is_known(one)).count();
             known as f64 / matrices.len().max(1) as f64
         };
@@ -84,7 +84,7 @@ impl<'a> Fitted<'a> {
         Fitted { board, value_type, matrices, candidates }
     }
 
-    fn cases(&self, products: Products) -> Vec<Case> {
+    fn cases(&self, products: Reuse) -> Vec<Case> {
         // Sizes of one mean row and skew are one kind.
         let kind_of = |name: &str| name.rsplit_once(':').map_or(name, |(kind, _)| kind).to_owned();
         let kinds: BTreeSet<String> = self.matrices.iter().map(|(name, _)| kind_of(name)).collect();
@@ -111,7 +111,7 @@ impl<'a> Fitted<'a> {
     }
 
     /// The cost of the best candidate on a matrix, and of what would run untuned.
-    fn bests(&self, matrix: &Matrix, products: Products) -> (f64, f64) {
+    fn bests(&self, matrix: &Matrix, products: Reuse) -> (f64, f64) {
         let least = |costs: &mut dyn Iterator<Item = f64>| costs.fold(f64::INFINITY, f64::min);
         let costs = |one| cost_us(matrix, one, products);
         (
@@ -120,12 +120,12 @@ impl<'a> Fitted<'a> {
         )
     }
 
-    fn list(&self, products: Products) -> Option<Fit> {
+    fn list(&self, products: Reuse) -> Option<Fit> {
         let fit = fit(&self.cases(products));
         (!fit.list.is_empty()).then_some(fit)
     }
 
-    fn mean_loss(&self, list: &[Clause], products: Products) -> f64 {
+    fn mean_loss(&self, list: &[Clause], products: Reuse) -> f64 {
         let cases = self.cases(products);
         cases.iter().map(|case| loss_of(list, case)).sum::<f64>() / cases.len().max(1) as f64
     }
@@ -156,7 +156,7 @@ impl<'a> Fitted<'a> {
             };
             let gain = |candidate: &Candidate| {
                 let log = |matrix: &Matrix| {
-                    let cost = |one| matrix.cost_us(one, Products::Many);
+                    let cost = |one| matrix.cost_us(one, Reuse::Many);
                     Some((cost(default)? / cost(candidate)?).ln())
                 };
                 let logs: Vec<f64> = all().filter_map(log).collect();
@@ -169,7 +169,7 @@ impl<'a> Fitted<'a> {
                 .max_by(|(a, _), (b, _)| a.total_cmp(b));
             let line = best.map_or(default, |(_, candidate)| candidate);
             let is_right =
-                all().all(|matrix| matrix.cost_us(line, Products::Many).is_none_or(f64::is_finite));
+                all().all(|matrix| matrix.cost_us(line, Reuse::Many).is_none_or(f64::is_finite));
             if is_right {
                 lines.push((algorithm, line.parameters.clone()));
             }
@@ -179,7 +179,7 @@ impl<'a> Fitted<'a> {
 }
 
 /// What a candidate costs on a matrix, where that is known.
-fn cost_us(matrix: &Matrix, candidate: &Candidate, products: Products) -> Option<f64> {
+fn cost_us(matrix: &Matrix, candidate: &Candidate, products: Reuse) -> Option<f64> {
     matrix.cost_us(&candidate.on(matrix.features.get(Feature::MeanRow)), products)
 }
 
@@ -187,10 +187,10 @@ fn cost_us(matrix: &Matrix, candidate: &Candidate, products: Products) -> Option
 /// there: the geometric mean where it is known. `None` where nothing is.
 pub fn held_out_ratio(board: &Board, value_type: ValueType) -> Option<f64> {
     let fitted = Fitted::new(board, value_type);
-    let fit = fitted.list(Products::Several)?;
+    let fit = fitted.list(Reuse::Several)?;
     let log = |((_, matrix), candidate): (&(&str, &Matrix), &usize)| {
-        let (_, best) = matrix.best(Products::Several, |_| true)?;
-        let cost = cost_us(matrix, &fitted.candidates[*candidate], Products::Several)?;
+        let (_, best) = matrix.best(Reuse::Several, |_| true)?;
+        let cost = cost_us(matrix, &fitted.candidates[*candidate], Reuse::Several)?;
         Some((cost / best).ln())
     };
     let logs: Vec<f64> = fitted.matrices.iter().zip(&fit.held_out).filter_map(log).collect();
@@ -203,7 +203,7 @@ pub fn ratios(
     entry: &DeviceEntry,
     board: &Board,
     value_type: ValueType,
-    products: Products,
+    products: Reuse,
 ) -> Vec<(String, f64)> {
     let ratio = |(name, matrix): (&str, &Matrix)| {
         let (_, best) = matrix.best(products, |_| true)?;

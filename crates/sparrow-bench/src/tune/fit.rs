@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(list.len(), 3, "{:?}", words(&list));
         assert!(chosen.contains(&0) && chosen.contains(&1) && chosen.contains(&2));
         assert!(list.last().unwrap().when.is_empty());
-        // Whoever reads the list from the top finds the best everywhere.
+        // A choice that reads the list from the top finds the best everywhere.
         for case in &cases {
             assert_eq!(loss_of(&list, case), 0.0, "{:?}", words(&list));
         }

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use cl_kernels::{Products, Tables};
+use cl_kernels::{Reuse, Tables};
 use csr_core::AnyCsrView;
 use serde::{Deserialize, Serialize};
 use sparrow::{PlanOptions, Queue};
@@ -32,7 +32,7 @@ const TURNS: usize = 13;
 
 /// A sample has as many launches as products follow, as far as these many times the least span of a sample go: a CPU
 /// learns by some tens of products where rows end, so the tenth product costs more than the fiftieth.
-const STRETCH: f64 = 10.0;
+const MOST_LONGER: f64 = 10.0;
 
 /// A candidate this many times as slow as the best so far is timed no further.
 const GIVE_UP: f64 = 2.0;
@@ -99,7 +99,7 @@ pub struct Judge {
     /// The tables of the automatic choice.
     pub tables: Tables,
     /// How many products follow; a sample has as many launches where ten times [`Judge::sample_ms`] hold them.
-    pub products: Products,
+    pub products: Reuse,
     /// Milliseconds of a sample, at least.
     pub sample_ms: f64,
 }
@@ -123,7 +123,7 @@ pub fn judge(
 ) -> Result<Judgement, MeasureError> {
     let mut ground = Ground::new(queue, matrix)?;
     let auto = |tables: &Tables| PlanOptions {
-        products: by.products,
+        reuse: by.products,
         tables: Some(tables.clone()),
         ..PlanOptions::default()
     };
@@ -145,8 +145,9 @@ pub fn judge(
         };
         let mut ratios = Vec::new();
         for _ in 0..FIRST_ROUNDS {
-            let beside = ground.sample_us(queue, &mut reference.contender, reference.launches)?;
-            ratios.push(ground.sample_us(queue, &mut one.contender, one.launches)? / beside);
+            let reference_us =
+                ground.sample_us(queue, &mut reference.contender, reference.launches)?;
+            ratios.push(ground.sample_us(queue, &mut one.contender, one.launches)? / reference_us);
             if median(&ratios) > GIVE_UP * best {
                 break;
             }
@@ -238,7 +239,7 @@ fn entrant(
     let once_us = ground.sample_us(queue, &mut contender, 1)?;
     let least_us = by.sample_ms * 1e3;
     let following_us = f64::from(by.products.count()) * once_us;
-    let launches = launches(following_us.clamp(least_us, STRETCH * least_us), once_us);
+    let launches = launches(following_us.clamp(least_us, MOST_LONGER * least_us), once_us);
     Ok(Ok(Entrant { contender, setup_us, launches, samples_us: Vec::new() }))
 }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use cl_kernels::{
     Algorithm, CostModel, CostNumbers, CostQuestion, DeviceTraits, Fit, MatrixShape,
-    NamedParameters, Products, Tables,
+    NamedParameters, Reuse, Tables,
 };
 use csr_core::ValueType;
 
@@ -24,8 +24,8 @@ use super::{Board, Candidate};
 /// Weights of the parts: of all candidates together, within a matrix, and of the choice where so many products follow.
 const OF_ALL: f64 = 0.2;
 const WITHIN: f64 = 0.5;
-const OF_CHOICE: [(Products, f64); 3] =
-    [(Products::Several, 1.0), (Products::Many, 0.4), (Products::Once, 0.3)];
+const OF_CHOICE: [(Reuse, f64); 3] =
+    [(Reuse::Several, 1.0), (Reuse::Many, 0.4), (Reuse::Once, 0.3)];
 
 /// Estimates that differ by less, as logarithms, share the choice.
 const ALIKE: f64 = 0.02;
@@ -103,7 +103,7 @@ pub(super) fn fit_model(
 /// The candidates of `csr_flat` that are known on most matrices and gain over what would run untuned, where some tens of
 /// products follow. What one loses somewhere counts more.
 fn baselines_of(matrices: &[Case]) -> Vec<Candidate> {
-    let products = Products::Several;
+    let products = Reuse::Several;
     let mut losses: BTreeMap<&Candidate, Vec<f64>> = BTreeMap::new();
     for case in matrices {
         let (_, untuned) = case.best_of(products);
@@ -145,7 +145,7 @@ struct Tried {
 
 impl Tried {
     /// Microseconds of a product and its part of the set-up.
-    fn us(&self, products: Products) -> f64 {
+    fn us(&self, products: Reuse) -> f64 {
         self.product_us + self.setup_us / f64::from(products.count())
     }
 }
@@ -175,7 +175,7 @@ impl Case {
     }
 
     /// Microseconds of the best, and of what would run untuned.
-    fn best_of(&self, products: Products) -> (f64, f64) {
+    fn best_of(&self, products: Reuse) -> (f64, f64) {
         let known = OF_CHOICE.iter().zip(self.bests).find(|((of, _), _)| *of == products);
         known.map_or((f64::NAN, f64::NAN), |(_, bests)| bests)
     }

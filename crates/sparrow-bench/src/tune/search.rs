@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cl_kernels::{DeviceTraits, DeviceType, MatrixShape, Products, Tables};
+use cl_kernels::{DeviceTraits, DeviceType, MatrixShape, Reuse, Tables};
 use csr_core::ValueType;
 
 use super::candidate::coarse;
@@ -157,7 +157,7 @@ impl<T: Trials> Search<'_, T> {
         let algorithms: BTreeSet<_> = matrix.candidates().map(|one| one.algorithm).collect();
         let tried: BTreeSet<_> = matrix.candidates().collect();
         let mut starts = Vec::new();
-        for products in [Products::Several, Products::Many] {
+        for products in [Reuse::Several, Reuse::Many] {
             let (_, best_us) = matrix.best(products, |_| true)?;
             let of = |&algorithm| matrix.best(products, |one| one.algorithm == algorithm);
             let bests = algorithms.iter().filter_map(of);
@@ -205,7 +205,7 @@ impl<T: Trials> Search<'_, T> {
                 let Some(matrix) = self.board.matrix(value_type, &name) else { continue };
                 let best_us = self.best_us(value_type, rung);
                 let near = |candidate: &Candidate| {
-                    let cost = matrix.cost_us(candidate, Products::Many);
+                    let cost = matrix.cost_us(candidate, Reuse::Many);
                     cost.is_some_and(|cost| cost < 1.2 * best_us)
                 };
                 let winners = winners(&self.board, value_type, self.effort.winners);
@@ -233,7 +233,7 @@ impl<T: Trials> Search<'_, T> {
         // Close enough for a first candidate: rules of kinds of devices ask for the longest row alone.
         let longest_row = (2.0 * rung.mean_row) as u64;
         let shape = MatrixShape { rows, nnz: rung.nnz, longest_row, in_step: rung.nnz, changes: 0 };
-        let several = Products::Several;
+        let several = Reuse::Several;
         Candidate::of_tables(&Tables::untuned(), self.traits, value_type, &shape, several)
     }
 
@@ -241,7 +241,7 @@ impl<T: Trials> Search<'_, T> {
     fn shipped(&self, value_type: ValueType, rung: &LadderMatrix) -> Vec<Candidate> {
         let Some(matrix) = self.board.matrix(value_type, &rung.name) else { return Vec::new() };
         let tables = Tables::with_user(None);
-        let chosen = [Products::Several, Products::Many].map(|products| {
+        let chosen = [Reuse::Several, Reuse::Many].map(|products| {
             Candidate::of_tables(&tables, self.traits, value_type, &matrix.shape, products)
         });
         let fits = |candidate: &Candidate| candidate.fits(self.traits, value_type);
@@ -250,13 +250,13 @@ impl<T: Trials> Search<'_, T> {
 
     fn is_known(&self, value_type: ValueType, rung: &LadderMatrix, candidate: &Candidate) -> bool {
         let matrix = self.board.matrix(value_type, &rung.name);
-        matrix.is_some_and(|matrix| matrix.cost_us(candidate, Products::Many).is_some())
+        matrix.is_some_and(|matrix| matrix.cost_us(candidate, Reuse::Many).is_some())
     }
 
     /// How many times as slow as the reference a candidate must be not to be worth sampling.
     fn give_up(&self, value_type: ValueType, rung: &LadderMatrix, reference: &Candidate) -> f64 {
         let matrix = self.board.matrix(value_type, &rung.name);
-        let reference_us = matrix.and_then(|matrix| matrix.cost_us(reference, Products::Many));
+        let reference_us = matrix.and_then(|matrix| matrix.cost_us(reference, Reuse::Many));
         let give_up = reference_us.map(|us| GIVE_UP * self.best_us(value_type, rung) / us);
         // Nothing is known of a reference that failed.
         give_up.filter(|ratio| ratio.is_finite()).unwrap_or(GIVE_UP)
@@ -265,7 +265,7 @@ impl<T: Trials> Search<'_, T> {
     /// Microseconds of the best product so far.
     fn best_us(&self, value_type: ValueType, rung: &LadderMatrix) -> f64 {
         let matrix = self.board.matrix(value_type, &rung.name);
-        let best = matrix.and_then(|matrix| matrix.best(Products::Many, |_| true));
+        let best = matrix.and_then(|matrix| matrix.best(Reuse::Many, |_| true));
         best.map_or(f64::INFINITY, |(_, cost)| cost)
     }
 
@@ -295,7 +295,7 @@ impl<T: Trials> Search<'_, T> {
         let timing = timing_of(self.device, value_type, &trial, report);
         self.board.add(&timing);
         let matrix = self.board.matrix(value_type, &name);
-        let best = matrix.and_then(|matrix| matrix.best(Products::Many, |_| true));
+        let best = matrix.and_then(|matrix| matrix.best(Reuse::Many, |_| true));
         self.trials.ended(&timing, phase, best);
         Ok(true)
     }
@@ -335,7 +335,7 @@ const CREDIT: f64 = 0.08;
 fn winners(board: &Board, value_type: ValueType, most: usize) -> Vec<Candidate> {
     let mut credits: BTreeMap<&Candidate, BTreeMap<(&str, &str), f64>> = BTreeMap::new();
     for (name, matrix) in board.matrices(value_type) {
-        for products in Products::ALL {
+        for products in Reuse::ALL {
             let Some((_, best)) = matrix.best(products, |_| true) else { continue };
             for candidate in matrix.candidates() {
                 let cost = matrix.cost_us(candidate, products).unwrap_or(f64::INFINITY);

@@ -181,10 +181,10 @@ pub fn sweep(
             let once_us = ground.sample_us(queue, &mut one, 1)?;
             let mut ratios = Vec::with_capacity(ROUNDS);
             for _ in 0..ROUNDS {
-                let beside = ground.sample_us(queue, &mut reference, reference_launches)?;
+                let reference_us = ground.sample_us(queue, &mut reference, reference_launches)?;
                 let us = ground.sample_us(queue, &mut one, launches(once_us))?;
-                references_us.push(beside);
-                ratios.push(us / beside);
+                references_us.push(reference_us);
+                ratios.push(us / reference_us);
             }
             Ok::<_, MeasureError>(Ok(median(&ratios)))
         })();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cl_kernels::{Algorithm, DeviceTraits, DeviceType, Products, SvmSupport};
+use cl_kernels::{Algorithm, DeviceTraits, DeviceType, Reuse, SvmSupport};
 use csr_core::generate::{Rung, Skew};
 use csr_core::{RowLengths, ValueType};
 
@@ -13,7 +13,7 @@ pub(super) fn device() -> DeviceTraits {
     DeviceTraits {
         name: "Formula".to_owned(),
         board_name: None,
-        vendor: "Nobody".to_owned(),
+        vendor: "No vendor".to_owned(),
         platform: "Test".to_owned(),
         driver: "1".to_owned(),
         version: "OpenCL 1.2".to_owned(),
@@ -166,7 +166,7 @@ fn the_rules_take_nearly_the_best_on_every_matrix_and_weigh_set_up_against_produ
     assert!(trials.trials < 1500, "{} trials: the search does not stop by itself", trials.trials);
     let tuned = trials.ended[0].device.clone();
     let entry = entry_of(&board, &tuned, "a formula".to_owned());
-    for products in Products::ALL {
+    for products in Reuse::ALL {
         let ratios = ratios(&entry, &board, ValueType::F32, products);
         assert_eq!(ratios.len(), 8);
         for (matrix, ratio) in ratios {
@@ -177,11 +177,11 @@ fn the_rules_take_nearly_the_best_on_every_matrix_and_weigh_set_up_against_produ
         let rules = entry.rules(ValueType::F32).unwrap();
         rules.own(products).iter().map(|rule| rule.algorithm).collect::<Vec<_>>()
     };
-    assert!(algorithms(Products::Many).contains(&Algorithm::EvcHyb));
-    assert!(!algorithms(Products::Several).contains(&Algorithm::EvcHyb));
+    assert!(algorithms(Reuse::Many).contains(&Algorithm::EvcHyb));
+    assert!(!algorithms(Reuse::Several).contains(&Algorithm::EvcHyb));
     // What was wrong or hung is in nothing that is kept.
     assert!(!entry.kernel.contains_key("segmented_sum"));
-    assert!(!algorithms(Products::Several).contains(&Algorithm::SegmentedSum));
+    assert!(!algorithms(Reuse::Several).contains(&Algorithm::SegmentedSum));
     // Refining has left the default block size.
     assert_eq!(entry.kernel["csr_adaptive"]["f32"]["nnz_per_wg"], 2048);
 }
@@ -197,7 +197,7 @@ fn trials_that_are_missing_here_and_there_cost_no_rules() {
     };
     let gappy = Board::of(trials.ended.iter().filter(is_kept));
     let entry = entry_of(&gappy, &trials.ended[0].device, "a formula".to_owned());
-    let ratios = ratios(&entry, &board, ValueType::F32, Products::Several);
+    let ratios = ratios(&entry, &board, ValueType::F32, Reuse::Several);
     assert_eq!(ratios.len(), 8);
     for (matrix, ratio) in ratios {
         assert!(ratio < 1.25, "{matrix}: {ratio}");
@@ -215,7 +215,7 @@ fn a_launch_that_found_the_caches_cold_counts_only_where_nothing_was_sampled() {
         let timings: Vec<_> = outcomes.into_iter().map(timing).collect();
         let board = Board::of(&timings);
         let matrix = board.matrix(ValueType::F32, &timings[0].matrix).unwrap();
-        matrix.cost_us(&timings[0].candidate, Products::Many)
+        matrix.cost_us(&timings[0].candidate, Reuse::Many)
     };
     let (cold, warm) = (|| Outcome::Slow(times(300.0)), Outcome::Timed(times(50.0)));
     assert_eq!(cost(vec![cold()]), Some(300.0));
@@ -244,7 +244,7 @@ fn a_reference_takes_the_median_of_all_its_samples_unless_it_was_compared_with_a
     ];
     let board = Board::of(&timings);
     let matrix = board.matrix(ValueType::F32, &first.matrix).unwrap();
-    let cost = |candidate| matrix.cost_us(candidate, Products::Many);
+    let cost = |candidate| matrix.cost_us(candidate, Reuse::Many);
     assert_eq!((cost(&first.candidate), cost(&other)), (Some(110.0), Some(55.0)));
     // A first look at 40 by itself does not outweigh three trials compared with the reference.
     let alone = Timing { reference: other.clone(), ..timing(&other, 40.0, 40.0) };
@@ -252,7 +252,7 @@ fn a_reference_takes_the_median_of_all_its_samples_unless_it_was_compared_with_a
     let in_turn = std::iter::repeat_n(timing(&other, 200.0, 100.0), 3);
     let board = Board::of(&trials.into_iter().chain(in_turn).collect::<Vec<_>>());
     let matrix = board.matrix(ValueType::F32, &first.matrix).unwrap();
-    assert_eq!(matrix.cost_us(&other, Products::Many), Some(200.0));
+    assert_eq!(matrix.cost_us(&other, Reuse::Many), Some(200.0));
 }
 
 #[test]
@@ -270,9 +270,9 @@ fn a_copy_of_a_is_best_for_many_products_alone() {
     let board = Board::of(&timings);
     let matrix = board.matrix(ValueType::F32, &first.matrix).unwrap();
     let best = |products| matrix.best(products, |_| true).unwrap().0;
-    assert_eq!(best(Products::Many), &copy);
-    assert_eq!(best(Products::Several), &first.candidate);
-    assert_eq!(best(Products::Once), &first.candidate);
+    assert_eq!(best(Reuse::Many), &copy);
+    assert_eq!(best(Reuse::Several), &first.candidate);
+    assert_eq!(best(Reuse::Once), &first.candidate);
 }
 
 #[test]

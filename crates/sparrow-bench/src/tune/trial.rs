@@ -11,12 +11,12 @@ use csr_core::generate::{DEFAULT_SEED, Rung, Skew};
 use csr_core::verify::{Oracle, Summation};
 use csr_core::{AnyCsr, AnyCsrView, AnyVector, Number, ValueType};
 use serde::{Deserialize, Serialize};
-use sparrow::{AnyMatrix, AnyPlan, AnyProduct, NoEvent, Queue, Tables, Workspace};
+use sparrow::{AnyMatrix, AnyOperands, AnyPlan, NoEvent, Queue, Tables, Workspace};
 
 use super::{Candidate, Outcome, Times};
 use crate::measure::read_blocking;
 use crate::selftest::AnyGuarded;
-use crate::{Input, Making, MeasureError};
+use crate::{GeneratorOptions, Input, MeasureError};
 
 /// What every candidate multiplies first: small, with rows of every length and three giants.
 const FIRST: Rung = Rung { mean_row: 9, skew: Skew::Giants, nnz: 20_000 };
@@ -133,7 +133,7 @@ impl Ground {
         contender: &mut Contender,
     ) -> Result<(), MeasureError> {
         let number = |value| Number::of(self.matrix.value_type(), value).into();
-        let product = AnyProduct {
+        let product = AnyOperands {
             alpha: number(1.0),
             a: &self.matrix,
             x: self.x.array(),
@@ -345,8 +345,8 @@ pub(super) fn load_matrix(name: &str, scale: f64) -> Result<AnyCsr, MeasureError
     if name.starts_with("rung:") {
         return Ok(AnyCsr::compact(name.parse::<Rung>()?.generate(DEFAULT_SEED)?));
     }
-    let making = Making { scale, seed: DEFAULT_SEED };
-    Ok(AnyCsr::compact(Input::parse(name)?.load(making, &|_, _| ())?))
+    let generator = GeneratorOptions { scale, seed: DEFAULT_SEED };
+    Ok(AnyCsr::compact(Input::parse(name)?.load(generator, &|_, _| ())?))
 }
 
 impl Arena {

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cl_kernels::{DeviceEntry, DeviceTraits, Products, Rule, Rules, Tables};
+use cl_kernels::{DeviceEntry, DeviceTraits, Reuse, Rule, Rules, Tables};
 use csr_core::ValueType;
 
 use super::loss::TOLERATED;
@@ -72,7 +72,7 @@ fn validate_against<T: Trials>(
         let Ok(value_type) = name.parse::<ValueType>() else { continue };
         let mut gains = Vec::new();
         // Rules for several products count for the others too, after theirs: what loses there goes first.
-        for products in [Products::Many, Products::Once, Products::Several] {
+        for products in [Reuse::Many, Reuse::Once, Reuse::Several] {
             let (removed, of_products) = validator.prune(entry, value_type, products)?;
             found.removed += removed;
             gains = of_products;
@@ -93,7 +93,7 @@ fn validate_against<T: Trials>(
             found.complete.insert(value_type);
         }
         let Some(rules) = entry.choice.get(&name) else { continue };
-        found.kept += Products::ALL.map(|products| rules.own(products).len()).iter().sum::<usize>();
+        found.kept += Reuse::ALL.map(|products| rules.own(products).len()).iter().sum::<usize>();
         // What falls to the shipped tables takes hyper-parameters from there.
         let has_default = rules.several.last().is_some_and(|rule| rule.when.is_empty());
         if !has_default && !entry.model.contains_key(&name) {
@@ -113,7 +113,7 @@ impl<T: Trials> Validator<'_, T> {
         &mut self,
         entry: &mut DeviceEntry,
         value_type: ValueType,
-        products: Products,
+        products: Reuse,
     ) -> Result<(usize, Vec<(String, f64)>), TuneError> {
         let name = value_type.to_string();
         let count = |entry: &DeviceEntry| {
@@ -142,7 +142,7 @@ impl<T: Trials> Validator<'_, T> {
         &mut self,
         entry: &mut DeviceEntry,
         value_type: ValueType,
-        products: Products,
+        products: Reuse,
     ) -> Result<Pass, TuneError> {
         let name = value_type.to_string();
         let mut pass = Pass::default();

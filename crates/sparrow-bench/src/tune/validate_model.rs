@@ -10,7 +10,7 @@
 //! and of the rest the one that gains most is.
 
 use cl_kernels::{
-    Algorithm, Condition, CostNumbers, DeviceEntry, DeviceTable, Features, Products, Rule, Tables,
+    Algorithm, Condition, CostNumbers, DeviceEntry, DeviceTable, Features, Reuse, Rule, Tables,
 };
 use csr_core::ValueType;
 
@@ -22,7 +22,7 @@ use super::validator::Validator;
 use super::{Candidate, FittedModel, TuneError};
 
 /// How many products follow.
-const PRODUCTS: Products = Products::Several;
+const PRODUCTS: Reuse = Reuse::Several;
 
 /// Of what gained most on the ladder, so many are looked at for one that loses nowhere.
 const BASELINES: usize = 5;

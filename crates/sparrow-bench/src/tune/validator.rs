@@ -1,6 +1,6 @@
 //! Trials of a validation: what is chosen for a matrix, and its cost over that of what would run untuned.
 
-use cl_kernels::{Algorithm, DeviceEntry, DeviceTraits, Products, Tables};
+use cl_kernels::{Algorithm, DeviceEntry, DeviceTraits, Reuse, Tables};
 use csr_core::ValueType;
 
 use super::loss::TOLERATED;
@@ -40,7 +40,7 @@ impl<T: Trials> Validator<'_, T> {
         &mut self,
         entry: &DeviceEntry,
         value_type: ValueType,
-        products: Products,
+        products: Reuse,
         at: usize,
     ) -> Result<Option<Chosen>, TuneError> {
         let matrix = &self.effort.validation[at];
@@ -69,7 +69,7 @@ impl<T: Trials> Validator<'_, T> {
     /// Microseconds of a candidate's product; infinite where they are not known.
     pub(super) fn product_us(&self, value_type: ValueType, at: usize, of: &Candidate) -> f64 {
         let matrix = self.boards[at].matrix(value_type, &self.effort.validation[at].name);
-        let cost = matrix.and_then(|matrix| matrix.cost_us(of, Products::Many));
+        let cost = matrix.and_then(|matrix| matrix.cost_us(of, Reuse::Many));
         cost.unwrap_or(f64::INFINITY)
     }
 
@@ -77,7 +77,7 @@ impl<T: Trials> Validator<'_, T> {
     pub(super) fn ratio(
         &mut self,
         value_type: ValueType,
-        products: Products,
+        products: Reuse,
         at: usize,
         (candidate, untuned): (&Candidate, &Candidate),
     ) -> Result<Option<f64>, TuneError> {

@@ -115,7 +115,7 @@ impl Running {
             let lines = lines.map(|line| String::from_utf8_lossy(&line).trim().to_owned());
             let last = lines.inspect(|line| tracing::debug!("{line}"));
             if let Some(last) = last.filter(|line| !line.is_empty()).last() {
-                // Nobody asks a child that answers.
+                // A child that answers is asked nothing more.
                 let _ = sender.send(last);
             }
         });

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use csr_core::ValueType;
-use sparrow::{Algorithm, Preconditioner, Products, Reordering, SolverMethod};
+use sparrow::{Algorithm, Preconditioner, Reordering, Reuse, SolverMethod};
 
 use super::{
-    Column, MATRIX, Making, ParameterList, REORDERING, Reading, VECTOR, algorithm_help, from_zero,
-    whole,
+    Column, GeneratorOptions, MATRIX, ParameterList, REORDERING, Reading, VECTOR, algorithm_help,
+    from_zero, whole,
 };
 
 fn check_every(text: &str) -> Result<u32, String> {
@@ -64,14 +64,14 @@ pub(crate) struct Solve {
     /// How many products the choice of an algorithm counts on: once, several (some tens) or many (hundreds)
     /// [default: many]
     #[arg(long, value_name = "HOW_MANY")]
-    pub(crate) products: Option<Products>,
+    pub(crate) products: Option<Reuse>,
     #[arg(long, value_name = "NAME", default_value = "none", help = REORDERING)]
     pub(crate) reordering: Reordering,
     /// Hyper-parameters of the kernels between products over the device table's: name=value, several with commas
     #[arg(long, value_name = "NAME=VALUE,...")]
     pub(crate) parameters: Option<ParameterList>,
     #[command(flatten)]
-    pub(crate) making: Making,
+    pub(crate) generator: GeneratorOptions,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use csr_core::ValueType;
 use csr_core::generate::Suite;
-use sparrow::Products;
+use sparrow::Reuse;
 
 use super::examples::{JUDGE_EXAMPLES, MERGE_EXAMPLES};
 use super::numbers::Span;
-use super::{FittedMaking, Making, Reading, positive, sweeps};
+use super::{FittedGeneratorOptions, GeneratorOptions, Reading, positive, sweeps};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -51,15 +51,15 @@ pub(crate) struct Tune {
     pub(crate) html: Option<PathBuf>,
     /// How the matrices of --sweep are made
     #[command(flatten, next_help_heading = "Options of --sweep")]
-    making: FittedMaking,
+    generator: FittedGeneratorOptions,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }
 
 impl Tune {
     /// What is asked for of the matrices of `--sweep`.
-    pub(crate) fn making(&self) -> Making {
-        self.making.into()
+    pub(crate) fn generator(&self) -> GeneratorOptions {
+        self.generator.into()
     }
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct JudgeArguments {
     /// How many products with a matrix follow: once, several (some tens) or many (hundreds); a plan's set-up is shared out
     /// among them
     #[arg(long, default_value = "several")]
-    pub(crate) products: Products,
+    pub(crate) products: Reuse,
     /// Raw timings whose candidates are the list; those of the user's data folder if left out
     #[arg(long, value_name = "FILE", value_delimiter = ',')]
     pub(crate) from: Vec<PathBuf>,
@@ -96,7 +96,7 @@ pub(crate) struct JudgeArguments {
     #[arg(long, default_value_t = 2.0, value_parser = positive)]
     pub(crate) sample_ms: f64,
     #[command(flatten)]
-    pub(crate) making: Making,
+    pub(crate) generator: GeneratorOptions,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

@@ -7,7 +7,7 @@ use sparrow::{Device, DeviceType};
 use sparrow_bench::Input;
 use sparrow_bench::figures::{Pace, Work};
 
-use crate::arguments::Making;
+use crate::arguments::GeneratorOptions;
 use crate::output::{hint, note};
 
 /// Of the budget, what a scale is chosen for: the rest is for what takes longer than expected.
@@ -54,19 +54,19 @@ impl Clock {
 
     /// The matrices' making: what was asked for, or the largest scale with which all work should be done in time. Without a
     /// budget, whole ones.
-    pub(crate) fn making(
+    pub(crate) fn generator(
         &self,
-        asked: Making,
+        asked: GeneratorOptions,
         work: impl Fn(f64) -> Vec<Work>,
-    ) -> sparrow_bench::Making {
-        let making = sparrow_bench::Making::from(asked);
+    ) -> sparrow_bench::GeneratorOptions {
+        let generator = sparrow_bench::GeneratorOptions::from(asked);
         match (asked.scale, self.budget) {
             (None, Some(budget)) => {
                 let scale = self.pace.scale(budget.mul_f64(EXPECTED_SHARE), work);
                 self.has_chosen_scale.set(scale != 1.0);
-                sparrow_bench::Making { scale, ..making }
+                sparrow_bench::GeneratorOptions { scale, ..generator }
             }
-            _ => making,
+            _ => generator,
         }
     }
 
@@ -105,14 +105,14 @@ impl Clock {
         }
     }
 
-    /// Whether there is time for a piece of work; the first always has.
+    /// Whether there is time for a job of work; the first always has.
     pub(crate) fn has_time(&mut self, work: &Work) -> bool {
         self.since = Instant::now();
         let is_first = !std::mem::replace(&mut self.is_begun, true);
         is_first || self.fits(work)
     }
 
-    /// Whether a piece of work should end within the budget.
+    /// Whether a job of work should end within the budget.
     pub(crate) fn fits(&self, work: &Work) -> bool {
         let ends_in = |budget| self.start.elapsed() + self.pace.expected(work) <= budget;
         self.budget.is_none_or(ends_in)
@@ -128,7 +128,7 @@ impl Clock {
         self.budget.is_some_and(|budget| self.start.elapsed() > budget.mul_f64(share))
     }
 
-    /// A piece of work for which there was time is done.
+    /// A job of work for which there was time is done.
     pub(crate) fn done(&mut self, work: &Work) {
         self.pace.done(work, self.since.elapsed());
     }
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_piece_always_has_time_and_later_ones_as_long_as_they_fit() {
+    fn the_first_job_always_has_time_and_later_ones_as_long_as_they_fit() {
         let mut clock = Clock::of(Some(Duration::from_secs(60)), false);
         let endless = Work { nnz: 1 << 40, results: 100, ..Work::default() };
         assert!(clock.has_time(&endless));
@@ -193,20 +193,26 @@ mod tests {
         let work = |scale: f64| {
             vec![Work { nnz: (1e9 * scale) as u64, results: 4, products: 40, ..Work::default() }]
         };
-        let making = |scale| clock.making(Making { scale, seed: None }, work).scale;
-        assert_eq!(making(Some(0.7)), 0.7);
-        assert!(making(None) < 0.5);
+        let generator = |scale| clock.generator(GeneratorOptions { scale, seed: None }, work).scale;
+        assert_eq!(generator(Some(0.7)), 0.7);
+        assert!(generator(None) < 0.5);
         let little = |scale: f64| {
             vec![Work { nnz: (1e3 * scale) as u64, results: 4, products: 40, ..Work::default() }]
         };
-        assert_eq!(clock.making(Making { scale: None, seed: None }, little).scale, 1.0);
+        assert_eq!(
+            clock.generator(GeneratorOptions { scale: None, seed: None }, little).scale,
+            1.0
+        );
     }
 
     #[test]
     fn a_run_without_a_budget_is_whole_and_only_a_long_one_says_what_it_takes() {
         let mut clock = Clock::of(None, false);
         let endless = Work { nnz: 1 << 40, results: 100, ..Work::default() };
-        assert_eq!(clock.making(Making { scale: None, seed: None }, |_| vec![endless]).scale, 1.0);
+        assert_eq!(
+            clock.generator(GeneratorOptions { scale: None, seed: None }, |_| vec![endless]).scale,
+            1.0
+        );
         assert!(clock.has_time(&endless) && clock.has_time(&endless) && !clock.is_over());
         let about = |seconds| clock.about(Duration::from_secs(seconds), Duration::ZERO);
         assert_eq!(about(9), None);

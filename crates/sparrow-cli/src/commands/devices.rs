@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use sparrow::{
-    Device, DeviceEntry, DeviceType, Products, Queue, Rates, Tables, default_tables,
+    Device, DeviceEntry, DeviceType, Queue, Rates, Reuse, Tables, default_tables,
     last_cache_bytes_blocking, user_table_path, write_entry,
 };
 use sparrow_bench::tune::TunedDevice;
@@ -161,7 +161,7 @@ fn entries(device: &Device, tables: &Tables) -> String {
             text.push_str(&format!("      model {value_type}: {numbers}\n"));
         }
         for (value_type, rules) in &found.entry.choice {
-            for products in Products::ALL {
+            for products in Reuse::ALL {
                 for rule in rules.own(products) {
                     text.push_str(&format!("      choice {value_type} {products}: {rule}\n"));
                 }

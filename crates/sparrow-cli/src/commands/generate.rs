@@ -10,19 +10,19 @@ use crate::failure::Failure;
 use crate::output::{Files, shown, write_json_line, write_output};
 
 pub(crate) fn run(global: &Global, arguments: &Gen) -> Result<(), Failure> {
-    let Gen { class, out, making } = arguments;
-    let making = sparrow_bench::Making::from(*making);
+    let Gen { class, out, generator } = arguments;
+    let generator = sparrow_bench::GeneratorOptions::from(*generator);
     let class: Class = class.parse()?;
     let words = Files::new(global).writes("--out", [out.as_path()]).check()?;
-    let matrix = class.generate_wide(making.scale, making.seed)?;
+    let matrix = class.generate_wide(generator.scale, generator.seed)?;
     let encoding = Encoding::of(out);
     write_output(out, |sink| write_matrix_market_to(sink, encoding, matrix.view()))?;
     let line = json!({
         "schema": "sparrow-gen/1",
         "version": env!("CARGO_PKG_VERSION"),
         "matrix": class.display_name(),
-        "scale": making.scale,
-        "seed": making.seed,
+        "scale": generator.scale,
+        "seed": generator.seed,
         "rows": matrix.rows(),
         "cols": matrix.cols(),
         "nnz": matrix.nnz(),

@@ -4,7 +4,7 @@ use csr_core::evc_hyb::{EvcHybOptions, EvcHybStatistics};
 use csr_core::{Csr, RowStatistics};
 use serde_json::json;
 use sparrow::{
-    AnyPlan, Cost, Estimate, Features, Matrix, Plan, PlanOptions, Products, ValueCoding, ValueType,
+    AnyPlan, Cost, Estimate, Features, Matrix, Plan, PlanOptions, Reuse, ValueCoding, ValueType,
     default_tables, estimates,
 };
 use sparrow_bench::{Input, ReorderingForecast, counted, multiple};
@@ -20,8 +20,8 @@ pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
     let files = Files::new(global).reads_matrices([&arguments.matrix]);
     let words = files.check()?;
     let input = Input::parse(&arguments.matrix)?;
-    check_making_of(arguments.making, &input)?;
-    let matrix = load(&input, arguments.making.into(), arguments.reading)?.matrix;
+    check_making_of(arguments.generator, &input)?;
+    let matrix = load(&input, arguments.generator.into(), arguments.reading)?.matrix;
     let statistics = RowStatistics::of(matrix.pattern().view());
     let evc_hyb = EvcHybStatistics::of(matrix.pattern().view(), &EvcHybOptions::default());
     let is_device = named(global) != Named::Host;
@@ -115,8 +115,8 @@ fn chart(histogram: &[usize], width: Option<u16>) -> String {
     let of_ranges = widest(&mut lines.iter().map(|(range, _)| range.len()));
     let of_counts = widest(&mut lines.iter().map(|(_, count)| count.to_string().len()));
     // Four columns before the ranges, two before counts and bars.
-    let beside = 4 + of_ranges + 2 + of_counts + 2;
-    let bars = width.map_or(BARS, |width| usize::from(width).saturating_sub(beside).clamp(1, BARS));
+    let others = 4 + of_ranges + 2 + of_counts + 2;
+    let bars = width.map_or(BARS, |width| usize::from(width).saturating_sub(others).clamp(1, BARS));
     let line = |(range, count): &(String, usize)| {
         let bar = "#".repeat((count * bars).div_ceil(most));
         format!("    {range:>of_ranges$}  {count:>of_counts$}  {bar}\n")
@@ -146,11 +146,11 @@ fn describe_evc_hyb(found: &EvcHybStatistics, nnz: usize) -> String {
 fn explain(
     global: &Global,
     matrix: &Csr<f64, u64>,
-    products: Products,
+    products: Reuse,
 ) -> Result<(String, Option<ReorderingForecast>), Failure> {
     let Target::Device(device) = Target::one(global)? else {
         let copy = match products {
-            Products::Many => ", of a copy in sliced ELL where that is smaller",
+            Reuse::Many => ", of a copy in sliced ELL where that is smaller",
             _ => "",
         };
         let text = format!("On the host: its own parallel product, whole rows by core{copy}.");
@@ -159,7 +159,7 @@ fn explain(
     let queue = queue_on(&device)?;
     let on_device = Matrix::upload_blocking(&queue, matrix.view())?;
     let pattern = matrix.pattern().view();
-    let options = PlanOptions { products, ..PlanOptions::default() };
+    let options = PlanOptions { reuse: products, ..PlanOptions::default() };
     let plan = Plan::with_pattern_blocking(&queue, &on_device, pattern, &options)?;
     let tables = default_tables();
     let (shape, traits) = (on_device.shape(), device.traits());
@@ -175,7 +175,7 @@ fn explain(
         }
     };
     let follow = match products {
-        Products::Once => "one product follows".to_owned(),
+        Reuse::Once => "one product follows".to_owned(),
         products => format!("{products} products follow"),
     };
     let forecast = ReorderingForecast::new_blocking(&queue, matrix.view())?;
@@ -206,7 +206,7 @@ fn coding_of(plan: &AnyPlan) -> String {
 }
 
 /// A candidate of the cost model: its total, and what that is made of.
-fn line_of(estimate: &Estimate, products: Products) -> String {
+fn line_of(estimate: &Estimate, products: Reuse) -> String {
     let us = |ns: f64| ns / 1e3;
     let Cost { host_ns, device_ns, setup_ns } = estimate.cost;
     format!(

@@ -23,7 +23,7 @@ pub(crate) use reading::{
 };
 pub(crate) use vectors::{VectorText, Vectors};
 
-use crate::arguments::Making;
+use crate::arguments::GeneratorOptions;
 use crate::failure::Failure;
 
 /// Refuses options of how a class is generated where every matrix comes from a file; `options` are those that nothing
@@ -46,7 +46,7 @@ pub(crate) fn check_making<'a>(
 }
 
 /// As [`check_making`], of a command in which both options are of a class alone.
-pub(crate) fn check_making_of(making: Making, input: &Input) -> Result<(), Failure> {
-    let options = [("--scale", making.scale.is_some()), ("--seed", making.seed.is_some())];
+pub(crate) fn check_making_of(generator: GeneratorOptions, input: &Input) -> Result<(), Failure> {
+    let options = [("--scale", generator.scale.is_some()), ("--seed", generator.seed.is_some())];
     check_making(&options, [input])
 }

@@ -9,7 +9,7 @@ use csr_core::{
     AnyCsr, AnyCsrView, Csr, Error, Narrowing, Number, Occurrences, Offset, PatternView, ValueType,
     check_narrowing,
 };
-use sparrow_bench::{Input, Making};
+use sparrow_bench::{GeneratorOptions, Input};
 
 use crate::arguments::Reading;
 use crate::failure::Failure;
@@ -23,13 +23,17 @@ pub(crate) struct ReadMatrix {
 }
 
 /// Reads or generates a matrix, with a progress bar on large files.
-pub(crate) fn load(input: &Input, making: Making, reading: Reading) -> Result<ReadMatrix, Failure> {
+pub(crate) fn load(
+    input: &Input,
+    generator: GeneratorOptions,
+    reading: Reading,
+) -> Result<ReadMatrix, Failure> {
     let progress = BytesProgress::new(&format!("reading {}", input.name()));
     let hook = |done, total| progress.update(done, total);
     let heard = Heard::default();
     let hear = heard.hook();
     let options = reading.options().progress(&hook).report(&hear);
-    let matrix: Csr<f64, u64> = input.load_by(making, options)?;
+    let matrix: Csr<f64, u64> = input.load_by(generator, options)?;
     let pattern = matrix.view().pattern();
     let report = heard.tell(&input.name(), |entry| pattern.place(entry));
     Ok(ReadMatrix { matrix, is_integer: report.is_integer })
@@ -38,10 +42,10 @@ pub(crate) fn load(input: &Input, making: Making, reading: Reading) -> Result<Re
 /// As [`load`], with 32-bit row offsets wherever they count far enough: what an application would store.
 pub(crate) fn load_compact(
     input: &Input,
-    making: Making,
+    generator: GeneratorOptions,
     reading: Reading,
 ) -> Result<Loaded, Failure> {
-    let ReadMatrix { matrix, is_integer } = load(input, making, reading)?;
+    let ReadMatrix { matrix, is_integer } = load(input, generator, reading)?;
     let matrix = AnyCsr::compact(matrix).allow_overflow(reading.allow_overflow);
     Ok(Loaded { matrix, name: input.name(), is_integer })
 }

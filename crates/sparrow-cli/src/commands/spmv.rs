@@ -5,7 +5,7 @@ use csr_core::verify::{Oracle, Summation};
 use csr_core::{AnyCsrView, AnyVector, CsrView, Offset, RealValue, Value, for_csr};
 use serde_json::json;
 use sparrow::{
-    Accumulate, AnyArray, AnyMatrix, AnyPlan, AnyProduct, Number, PlanOptions, Reordering,
+    Accumulate, AnyArray, AnyMatrix, AnyOperands, AnyPlan, Number, PlanOptions, Reordering,
 };
 use sparrow_bench::{Input, counted, error_in_words, multiple};
 
@@ -52,11 +52,11 @@ pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
         ])?;
     }
     let input = Input::parse(&arguments.matrix)?;
-    check_making_of(arguments.making, &input)?;
+    check_making_of(arguments.generator, &input)?;
     let value_type = target.value_type(arguments.value_type);
     check_coefficient("--alpha", arguments.alpha, value_type)?;
     check_coefficient("--beta", arguments.beta, value_type)?;
-    let matrix = load_compact(&input, arguments.making.into(), arguments.reading)?;
+    let matrix = load_compact(&input, arguments.generator.into(), arguments.reading)?;
     let (rows, cols, nnz) = (matrix.rows(), matrix.cols(), matrix.nnz());
     let vectors = Vectors::of(&input, value_type, arguments.reading, arguments.column);
     let vector = |option, text, len| {
@@ -192,7 +192,7 @@ fn on_device(
     let (x, mut y) = (upload(x)?, upload(y_before)?);
     let number = |value| Number::of(value_type, value).into();
     let (alpha, beta) = (number(arguments.alpha), number(arguments.beta));
-    let product = AnyProduct { alpha, a: &a, x: &x, beta, y: &mut y };
+    let product = AnyOperands { alpha, a: &a, x: &x, beta, y: &mut y };
     // SAFETY: the operands are this function's own, and nothing else was enqueued.
     #[expect(unsafe_code, reason = "stage 2 on the CPU reaches the operands where they lie")]
     unsafe {

@@ -1,4 +1,4 @@
-//! How far work has come: the reading of a file, or pieces of equal kind.
+//! How far work has come: the reading of a file, or jobs of equal kind.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,9 +46,9 @@ impl Drop for BytesProgress {
     }
 }
 
-/// A bar over so many pieces of work, with a message and the time so far.
-pub(crate) fn progress_bar(pieces: usize) -> ProgressBar {
-    let bar = quiet_bar(ProgressBar::new(pieces as u64));
+/// A bar over so many jobs of work, with a message and the time so far.
+pub(crate) fn progress_bar(jobs: usize) -> ProgressBar {
+    let bar = quiet_bar(ProgressBar::new(jobs as u64));
     if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg} {elapsed}") {
         bar.set_style(style);
     }

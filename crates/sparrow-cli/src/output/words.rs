@@ -79,7 +79,7 @@ pub(crate) fn note(line: impl Display) {
 }
 
 impl Stream {
-    /// Tells where data for the stream reaches nobody, and no write says so, since this process was started without it, as
+    /// Tells where data for the stream is lost, and no write says so, since this process was started without it, as
     /// by `>&-`.
     pub(crate) fn tell_if_closed(self) {
         if self.may_be_closed() {

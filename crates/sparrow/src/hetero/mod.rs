@@ -24,7 +24,7 @@ use cl_runtime::{Event, HostMatrix, Queue, check_apart};
 use csr_core::{Offset, Value, spelled};
 
 use crate::plan::{check_context, check_device, check_length, fitting, segmented_sum};
-use crate::{AnyPlan, Coefficient, Error, Matrix, PlanOptions, Product, Result, RuntimeError};
+use crate::{AnyPlan, Coefficient, Error, Matrix, Operands, PlanOptions, Result, RuntimeError};
 
 /// What refuses some options.
 const OF_TWO: &str = "a product of two devices";
@@ -174,7 +174,7 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
     ) -> Result<Built<V, O>> {
         let whole = PlanOptions { tables: options.tables.clone(), ..PlanOptions::default() };
         let alone = AnyPlan::new_blocking(queue, matrix, &whole)?;
-        // Pieces are launched in two stages.
+        // Chunks are launched in two stages.
         let options = &PlanOptions { variant: Variant::Device, ..options.clone() };
         let spmv = segmented_sum(queue, matrix, specialisation, options)?;
         let (worker, quantum) = match partner {
@@ -244,10 +244,10 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
     pub unsafe fn product_blocking(
         &mut self,
         queue: &Queue,
-        product: Product<'_, V, O>,
+        product: Operands<'_, V, O>,
         wait: &[Event],
     ) -> Result<Shared> {
-        let Product { alpha, a, x, beta, y } = product;
+        let Operands { alpha, a, x, beta, y } = product;
         let (Coefficient::Value(alpha), Coefficient::Value(beta)) = (alpha, beta) else {
             return Err(scalars_on_device());
         };
@@ -266,7 +266,7 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         queue.context().check_array("y", y)?;
         check_apart(("y", y), [("x", &**x)])?;
         check_apart(("y", y), a.named_arrays())?;
-        let mut product = Product { alpha: alpha.into(), a, x, beta: beta.into(), y };
+        let mut product = Operands { alpha: alpha.into(), a, x, beta: beta.into(), y };
         // SAFETY: nothing writes the matrix, as the caller has promised; of what else the operands are, this was checked:
         // the matrix shares the plan's pattern, x and y are as long as it demands and apart, and all of it lives in the
         // queue's context.

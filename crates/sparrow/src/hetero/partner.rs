@@ -10,7 +10,7 @@ use crate::{Matrix, PlanOptions, Result};
 
 /// A part of a product: the nonzeros from a tile's boundary to the end.
 #[derive(Debug)]
-pub(super) struct Piece<'p, V: Value> {
+pub(super) struct Chunk<'p, V: Value> {
     /// Its first nonzero.
     pub(super) nonzero: usize,
     /// The row in the middle of which it begins, if it does.
@@ -34,15 +34,15 @@ pub(super) enum Worker<V: Value, O> {
 }
 
 impl<V: Value, O: Offset> Worker<V, O> {
-    /// Computes the part of the matrix: rows into `piece.y`, and what it has of the row it begins in the middle of.
+    /// Computes the part of the matrix: rows into `chunk.y`, and what it has of the row it begins in the middle of.
     pub(super) fn compute_blocking(
         &mut self,
         a: CsrView<'_, V, O>,
-        piece: Piece<'_, V>,
+        chunk: Chunk<'_, V>,
     ) -> Result<V::Accum> {
         match self {
-            Worker::Host => on_host(a, piece),
-            Worker::Device(device) => device.compute_blocking(piece),
+            Worker::Host => on_host(a, chunk),
+            Worker::Device(device) => device.compute_blocking(chunk),
         }
     }
 
@@ -70,12 +70,12 @@ impl<V: Value, O: Offset> Worker<V, O> {
     }
 }
 
-fn on_host<V: Value, O: Offset>(a: CsrView<'_, V, O>, piece: Piece<'_, V>) -> Result<V::Accum> {
+fn on_host<V: Value, O: Offset>(a: CsrView<'_, V, O>, chunk: Chunk<'_, V>) -> Result<V::Accum> {
     let zero = V::Accum::from_f64(0.0);
-    product_of_rows(piece.alpha, a, piece.x, piece.beta, piece.first_row, piece.y)?;
-    Ok(piece.cut_row.map_or(zero, |row| {
-        let skipped = piece.nonzero - a.pattern().offsets()[row].to_usize();
-        part_of_row(a, piece.x, skipped, row)
+    product_of_rows(chunk.alpha, a, chunk.x, chunk.beta, chunk.first_row, chunk.y)?;
+    Ok(chunk.cut_row.map_or(zero, |row| {
+        let skipped = chunk.nonzero - a.pattern().offsets()[row].to_usize();
+        part_of_row(a, chunk.x, skipped, row)
     }))
 }
 
@@ -148,26 +148,26 @@ impl<V: Value, O: Offset> OnDevice<V, O> {
         self.spmv.tile()
     }
 
-    fn compute_blocking(&mut self, piece: Piece<'_, V>) -> Result<V::Accum> {
+    fn compute_blocking(&mut self, chunk: Chunk<'_, V>) -> Result<V::Accum> {
         let queue = &self.queue;
-        let rows = piece.first_row..self.matrix.rows();
+        let rows = chunk.first_row..self.matrix.rows();
         let lent;
         let x = match &mut self.x {
             Some(x) => {
-                x.write_blocking(queue, piece.x)?;
+                x.write_blocking(queue, chunk.x)?;
                 &*x
             }
             None => {
                 // SAFETY: x stays where it is, and unchanged, until the product has ended, which is waited for here.
                 #[expect(unsafe_code, reason = "the compiler does not see how long commands take")]
                 unsafe {
-                    lent = DeviceArray::lend(queue.context(), piece.x)?;
+                    lent = DeviceArray::lend(queue.context(), chunk.x)?;
                 }
                 &lent
             }
         };
-        if piece.beta != V::Accum::from_f64(0.0) {
-            self.y.slice(rows.clone())?.write_blocking(queue, piece.y)?;
+        if chunk.beta != V::Accum::from_f64(0.0) {
+            self.y.slice(rows.clone())?.write_blocking(queue, chunk.y)?;
         }
         let operands = Operands {
             rows: self.matrix.rows(),
@@ -177,11 +177,11 @@ impl<V: Value, O: Offset> OnDevice<V, O> {
             values: self.matrix.values().argument(),
             x: x.argument(),
             y: self.y.argument(),
-            alpha: Scalar::from(piece.alpha.number()),
-            beta: Scalar::from(piece.beta.number()),
+            alpha: Scalar::from(chunk.alpha.number()),
+            beta: Scalar::from(chunk.beta.number()),
         };
         // Before the end of the matrix, so it is one of the tiles.
-        let tiles = (piece.nonzero / self.spmv.tile()) as u32..self.spmv.tiles();
+        let tiles = (chunk.nonzero / self.spmv.tile()) as u32..self.spmv.tiles();
         // SAFETY: the operands were made for this matrix in this context, and the tiles are its tiles.
         #[expect(unsafe_code, reason = "all operands are its own")]
         unsafe {
@@ -190,8 +190,8 @@ impl<V: Value, O: Offset> OnDevice<V, O> {
             let event = self.spmv.launch_tiles(queue, workspace, &operands, tiles, after)?;
             event.iter().try_for_each(Event::wait)?;
         }
-        self.y.slice(rows)?.read_into_blocking(queue, piece.y)?;
-        match piece.cut_row {
+        self.y.slice(rows)?.read_into_blocking(queue, chunk.y)?;
+        match chunk.cut_row {
             Some(_) => {
                 // SAFETY: the launch has ended.
                 #[expect(unsafe_code, reason = "commands in flight are not seen from there")]

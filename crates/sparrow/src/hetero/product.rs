@@ -5,16 +5,16 @@ use std::time::Instant;
 
 use cl_kernels::Scalar;
 use cl_runtime::raw::{Memory, copied_bytes};
-use cl_runtime::spmv::Operands;
+use cl_runtime::spmv;
 use cl_runtime::{After, DeviceArray, Event, Queue};
 use csr_core::{Accumulator as _, CsrView, Offset, Value, product_of_rows};
 
 use super::cut::Cut;
-use super::partner::{Piece, Worker};
+use super::partner::{Chunk, Worker};
 use super::share::Timing;
 use super::target::Target;
 use super::{HeteroPlan, Shared};
-use crate::{Product, Result};
+use crate::{Operands, Result};
 
 impl<V: Value, O: Offset> HeteroPlan<'_, V, O> {
     /// The product, all of it by the first device.
@@ -25,7 +25,7 @@ impl<V: Value, O: Offset> HeteroPlan<'_, V, O> {
     pub(super) unsafe fn by_the_first(
         &mut self,
         queue: &Queue,
-        operands: &Operands<'_>,
+        operands: &spmv::Operands<'_>,
         wait: &[Event],
     ) -> Result<Shared> {
         let start = Instant::now();
@@ -49,7 +49,7 @@ impl<V: Value, O: Offset> HeteroPlan<'_, V, O> {
         &mut self,
         queue: &Queue,
         (alpha, beta): (V::Accum, V::Accum),
-        product: &mut Product<'_, V, O>,
+        product: &mut Operands<'_, V, O>,
         cut: Cut,
         wait: &[Event],
     ) -> Result<Shared> {
@@ -79,8 +79,10 @@ impl<V: Value, O: Offset> HeteroPlan<'_, V, O> {
                 y.slice(its_rows.clone())?.read_into_blocking(queue, &mut self.results)?;
             }
         }
-        let operands =
-            Operands { y: target.of_first(y), ..operands_of(product.a, product.x, y, alpha, beta) };
+        let operands = spmv::Operands {
+            y: target.of_first(y),
+            ..operands_of(product.a, product.x, y, alpha, beta)
+        };
         let mut first = None;
         if tiles > 0 {
             // SAFETY: the caller's promise, and the tiles are the matrix's.
@@ -101,7 +103,7 @@ impl<V: Value, O: Offset> HeteroPlan<'_, V, O> {
             Target::Direct(_) => (its_rows.start, false),
             Target::Aside => (its_rows.start, true),
         };
-        let piece = Piece {
+        let chunk = Chunk {
             nonzero: cut.nonzero,
             cut_row: cut.row,
             first_row: its_first_row,
@@ -114,12 +116,12 @@ impl<V: Value, O: Offset> HeteroPlan<'_, V, O> {
             Target::Direct(its) | Target::Part { its, .. } => {
                 // SAFETY: the first device has no part in these rows.
                 let mut view = unsafe { its.view_mut_blocking(&self.side)? };
-                let piece = Piece { y: &mut view[..], ..piece };
-                let part = self.worker.compute_blocking(a, piece)?;
+                let chunk = Chunk { y: &mut view[..], ..chunk };
+                let part = self.worker.compute_blocking(a, chunk)?;
                 view.unmap_blocking()?;
                 part
             }
-            Target::Aside => self.worker.compute_blocking(a, piece)?,
+            Target::Aside => self.worker.compute_blocking(a, chunk)?,
         };
         let mut partner = begin.elapsed();
         if let Some(event) = first {
@@ -138,7 +140,7 @@ impl<V: Value, O: Offset> HeteroPlan<'_, V, O> {
             }
             None => None,
         };
-        // Nobody's rows so far: the one that is cut, and those between where no sub-buffer may begin.
+        // Rows of neither so far: the one that is cut, and those between where no sub-buffer may begin.
         let rows = cut.row.unwrap_or(its_rows.start)..its_first_row;
         let rest = Rest { a, x: &x, alpha, beta, sum, rows };
         // SAFETY: the first device has ended, and others leave y alone, as the caller has promised.
@@ -222,8 +224,8 @@ pub(super) fn operands_of<'o, V: Value, O: Offset>(
     y: &'o DeviceArray<V::Accum>,
     alpha: V::Accum,
     beta: V::Accum,
-) -> Operands<'o> {
-    Operands {
+) -> spmv::Operands<'o> {
+    spmv::Operands {
         rows: a.rows(),
         cols: a.cols(),
         offsets: a.offsets().argument(),

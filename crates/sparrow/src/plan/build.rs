@@ -59,7 +59,7 @@ impl AnyPlan {
             }
             (None, Some(algorithm)) => one(&Choice::by_name(algorithm), ids, options)?,
             (None, None) => match options.measured_products() {
-                0 => one(&of_tables(options.products), ids, options)?,
+                0 => one(&of_tables(options.reuse), ids, options)?,
                 most => {
                     let fit = fit(queue, inner, options);
                     // What the first values promise: a plan looks at all of them.
@@ -176,7 +176,7 @@ impl AnyPlan {
         let choice = match options.algorithm {
             Some(algorithm) => Choice::by_name(algorithm),
             None => {
-                let (fit, products) = (fit(queue, like, options), options.products);
+                let (fit, products) = (fit(queue, like, options), options.reuse);
                 let may = |algorithm: Algorithm| algorithm.spec().check_device(&fit).is_ok();
                 let (tables, shape) = (tables(options), like.shape());
                 let found = select_where(&tables, &fit, &shape, products, may);

@@ -1,7 +1,7 @@
 //! What runs for a plan's options: what was asked for, what tables say, or of a few what is fastest on the matrix.
 
 use cl_kernels::{
-    Algorithm, Choice, Cost, DeviceType, Estimate, Fit, MatrixShape, Planned, Products, Tables,
+    Algorithm, Choice, Cost, DeviceType, Estimate, Fit, MatrixShape, Planned, Reuse, Tables,
     estimate_of, estimates_where, select_saying_how, select_where, tiles_estimate,
 };
 use cl_runtime::AnyMatrix;
@@ -60,7 +60,7 @@ pub(super) fn by_tables(
     tables: &Tables,
     fit: &Fit<'_>,
     matrix: &AnyMatrix,
-    products: Products,
+    products: Reuse,
     options: &PlanOptions,
 ) -> Choice {
     select_where(tables, fit, &matrix.shape(), products, may_run(fit, options))
@@ -69,7 +69,7 @@ pub(super) fn by_tables(
 /// The estimates in the order in which they are timed, the least first: before another of the same algorithm the best of
 /// each other algorithm that is nearly as good.
 fn in_order_of_interest(estimated: &[Estimate]) -> Vec<&Estimate> {
-    let total = |one: &Estimate| one.cost.total_ns(Products::Many);
+    let total = |one: &Estimate| one.cost.total_ns(Reuse::Many);
     let is_of_interest = |(at, one): &(usize, &Estimate)| {
         let is_first = estimated[..*at].iter().all(|other| other.algorithm != one.algorithm);
         is_first && total(one) <= NEARLY_LEAST * total(&estimated[0])
@@ -99,7 +99,7 @@ pub(super) fn contenders(
 ) -> Vec<Contender> {
     let shape = matrix.shape();
     let may = may_run(fit, options);
-    let estimated = estimates_where(tables, fit, &shape, Products::Many, coding, &may);
+    let estimated = estimates_where(tables, fit, &shape, Reuse::Many, coding, &may);
     let setup_ns = |choice: &Choice| {
         let same =
             estimated.iter().find(|one| choice.is_same(&Choice::of_estimate(one, String::new())));
@@ -117,8 +117,8 @@ pub(super) fn contenders(
         true => Vec::new(),
     };
     let is_timed = !best.is_empty();
-    let several = by_tables(tables, fit, matrix, Products::Several, options);
-    let (many, is_by_rule) = select_saying_how(tables, fit, &shape, Products::Many, &may);
+    let several = by_tables(tables, fit, matrix, Reuse::Several, options);
+    let (many, is_by_rule) = select_saying_how(tables, fit, &shape, Reuse::Many, &may);
     let of_several = estimate_of(tables, fit, &shape, &several);
     let has_rule = is_by_rule && !many.is_same(&several);
     if !has_rule && of_several.is_some_and(|one| is_within_launch(&one.cost)) {
@@ -185,12 +185,12 @@ mod tests {
             in_step: nnz,
             changes: 0,
         };
-        let (pieces, scalar) = (Algorithm::CsrPieces, Algorithm::CsrScalar);
+        let (csr_pieces, scalar) = (Algorithm::CsrPieces, Algorithm::CsrScalar);
         let of = |nnz, longest_row| as_it_is_on_cpus(2, &shape(nnz, longest_row));
-        assert_eq!(of(5_000_000, 100), [pieces, scalar]);
-        assert_eq!(of(9_000_000, 100), [pieces]);
+        assert_eq!(of(5_000_000, 100), [csr_pieces, scalar]);
+        assert_eq!(of(9_000_000, 100), [csr_pieces]);
         // Half of what one of two cores has.
-        assert_eq!(of(5_000_000, 1_250_000), [pieces]);
-        assert_eq!(of(5_000_000, u64::MAX), [pieces]);
+        assert_eq!(of(5_000_000, 1_250_000), [csr_pieces]);
+        assert_eq!(of(5_000_000, u64::MAX), [csr_pieces]);
     }
 }

@@ -5,12 +5,12 @@
 
 use std::time::Instant;
 
-use cl_kernels::{Choice, DeviceType, Products};
+use cl_kernels::{Choice, DeviceType, Reuse};
 use cl_runtime::spmv::Workspace;
 use cl_runtime::{After, AnyArray, AnyMatrix, Queue};
 use csr_core::{Number, ValueType};
 
-use super::{AnyCoefficient, AnyPlan, AnyProduct, PlanOptions};
+use super::{AnyCoefficient, AnyOperands, AnyPlan, PlanOptions};
 use crate::Result;
 
 /// Samples of a candidate: the least counts, which other work on the machine has disturbed least. The first is of one
@@ -120,7 +120,7 @@ impl<'a> Ground<'a> {
                 None => AnyCoefficient::Value(zero),
             };
             let (alpha, beta) = (coefficient(), coefficient());
-            let product = AnyProduct { alpha, a: self.matrix, x: &self.x, beta, y: &mut self.y };
+            let product = AnyOperands { alpha, a: self.matrix, x: &self.x, beta, y: &mut self.y };
             if self.queue.in_order().is_some() {
                 plan.enqueue(self.queue, workspace, &product, After::Queue)?;
             } else if let Some(event) =
@@ -177,7 +177,7 @@ struct Entrant {
 impl Entrant {
     /// What each of many products costs.
     fn cost_ns(&self) -> f64 {
-        self.least_ns + self.setup_ns / f64::from(Products::Many.count())
+        self.least_ns + self.setup_ns / f64::from(Reuse::Many.count())
     }
 }
 

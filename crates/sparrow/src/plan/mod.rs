@@ -23,7 +23,7 @@ use crate::{Result, RuntimeError};
 pub(crate) use bind::{segmented_sum, tables};
 pub(crate) use checks::{UPDATE, check_context, check_device, check_length, fitting};
 pub use cl_runtime::spmv::Planning;
-pub use operands::{AnyCoefficient, AnyProduct};
+pub use operands::{AnyCoefficient, AnyOperands};
 pub(crate) use operands::{by_value, check_result, coefficient};
 pub use options::{Measuring, Op, PlanOptions};
 pub use recording::{AnyRecorder, AnyRecording};
@@ -114,7 +114,7 @@ impl AnyPlan {
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: AnyProduct<'_>,
+        product: AnyOperands<'_>,
         wait: W,
     ) -> Result<W::Event> {
         Ok(W::given(queue, self.enqueue(queue, workspace, &product, wait.after())?)?)
@@ -130,7 +130,7 @@ impl AnyPlan {
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: &AnyProduct<'_>,
+        product: &AnyOperands<'_>,
         after: After<'_>,
     ) -> Result<Option<Event>> {
         let operands = self.operands(queue, product)?;
@@ -152,7 +152,7 @@ impl AnyPlan {
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: AnyProduct<'_>,
+        product: AnyOperands<'_>,
         wait: &[Event],
     ) -> Result<Stages> {
         if self.variant() == Variant::Cpu.name() {
@@ -184,7 +184,7 @@ impl AnyPlan {
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: AnyProduct<'_>,
+        product: AnyOperands<'_>,
         wait: &[Event],
     ) -> Result<Stages> {
         let operands = self.operands(queue, &product)?;
@@ -194,8 +194,8 @@ impl AnyPlan {
     }
 
     /// The operands as a launch takes them, once they were checked against the plan.
-    fn operands<'a>(&'a self, queue: &Queue, product: &'a AnyProduct<'_>) -> Result<Operands<'a>> {
-        let AnyProduct { alpha, a, x, beta, y } = product;
+    fn operands<'a>(&'a self, queue: &Queue, product: &'a AnyOperands<'_>) -> Result<Operands<'a>> {
+        let AnyOperands { alpha, a, x, beta, y } = product;
         self.check_pattern(a)?;
         check_context(queue, a.context(), "matrix")?;
         check_device(queue, &self.context, "plan")?;

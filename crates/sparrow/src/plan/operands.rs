@@ -30,7 +30,7 @@ impl<'a> From<&'a AnyArray> for AnyCoefficient<'a> {
 
 /// The operands of y = alpha A x + beta y.
 #[derive(Debug)]
-pub struct AnyProduct<'a> {
+pub struct AnyOperands<'a> {
     /// Scales A x; 0 is not special, so NaN in A or x reaches y.
     pub alpha: AnyCoefficient<'a>,
     /// The matrix: the plan's, or one that shares its pattern and types.

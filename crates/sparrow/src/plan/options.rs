@@ -1,6 +1,6 @@
 //! What a plan is asked for.
 
-use cl_kernels::{Accumulate, Algorithm, Choice, Experiment, Products, Tables, Variant};
+use cl_kernels::{Accumulate, Algorithm, Choice, Experiment, Reuse, Tables, Variant};
 use cl_runtime::spmv::{Planning, VectorOrder};
 use csr_core::Reordering;
 
@@ -16,7 +16,7 @@ pub enum Op {
     Transpose,
 }
 
-/// Whether the best few candidates for a matrix are timed on it. It is done for [`Products::Many`] alone, where tables have
+/// Whether the best few candidates for a matrix are timed on it. It is done for [`Reuse::Many`] alone, where tables have
 /// the numbers of the cost model for the device (`docs/tuning.md`) and a product is not estimated to take much less than
 /// its launch, or it is a CPU and columns and values take 16 MiB or more, on vectors of the plan's own, and is over when
 /// the plan is there. What it finds may be another on another day: a choice that shall stay is stored, and given back in
@@ -56,7 +56,7 @@ pub struct PlanOptions {
     /// Whether alpha and beta will come as device pointers.
     pub scalars_on_device: bool,
     /// How many products will follow: what the automatic choice may spend on a plan.
-    pub products: Products,
+    pub reuse: Reuse,
     /// Whether rows and columns are put in another order first, in a copy that the plan keeps: the product is that of the
     /// matrix as it is. It pays where many products follow and neighbouring rows gather x far apart; `sparrow info --explain`
     /// says whether they do. New values reach the copy by
@@ -81,10 +81,10 @@ pub struct PlanOptions {
 impl PlanOptions {
     /// Products that choosing may take.
     pub(super) fn measured_products(&self) -> u32 {
-        match (self.products, self.measuring) {
-            (Products::Many, Measuring::Automatic) => Measuring::DEFAULT_PRODUCTS,
-            (Products::Many, Measuring::AtMost(most)) => most,
-            (Products::Many, Measuring::Never) | (Products::Once | Products::Several, _) => 0,
+        match (self.reuse, self.measuring) {
+            (Reuse::Many, Measuring::Automatic) => Measuring::DEFAULT_PRODUCTS,
+            (Reuse::Many, Measuring::AtMost(most)) => most,
+            (Reuse::Many, Measuring::Never) | (Reuse::Once | Reuse::Several, _) => 0,
         }
     }
 

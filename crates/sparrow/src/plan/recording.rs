@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cl_runtime::spmv::Workspace;
 use cl_runtime::{After, AnyArray, AnyMatrix, Overlap, Queue, Recorder, Recording, Replay, Wait};
 
-use super::{AnyPlan, AnyProduct};
+use super::{AnyOperands, AnyPlan};
 use crate::{Result, RuntimeError};
 
 /// What no plan has, or had before its copy of the values changed.
@@ -120,7 +120,7 @@ impl AnyRecorder<'_> {
     /// # Errors
     /// As [`AnyPlan::launch`]; another matrix than in the products before; or a product whose second stage is the CPU's
     /// ([`Variant::Cpu`](crate::Variant::Cpu)). What was recorded before stays.
-    pub fn product(&mut self, product: AnyProduct<'_>) -> Result<()> {
+    pub fn product(&mut self, product: AnyOperands<'_>) -> Result<()> {
         self.matrix.iter().try_for_each(|recorded| recorded.check(product.a))?;
         let before = self.recorder.len();
         let after = After::Record(&self.recorder);

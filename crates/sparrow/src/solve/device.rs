@@ -6,7 +6,7 @@ use cl_runtime::{AnyArray, AnyMatrix, NoEvent, Queue};
 use csr_core::{Number, ValueType};
 
 use super::drive::Engine;
-use crate::{AnyPlan, AnyProduct, Error, Result};
+use crate::{AnyOperands, AnyPlan, Error, Result};
 
 /// A solver's own, and the operands of a solve.
 pub(super) struct OnDevice<'a> {
@@ -29,11 +29,11 @@ fn multiplication<'m>(
 ) -> impl FnMut(Multiply, &AnyArray, &mut AnyArray) -> Result<(), Error> + 'm {
     move |what, x, y| {
         let (alpha, beta) = match what {
-            Multiply::Product => (1.0, 0.0),
+            Multiply::Operands => (1.0, 0.0),
             Multiply::Residual => (-1.0, 1.0),
         };
         let (alpha, beta) = (Number::of(value_type, alpha), Number::of(value_type, beta));
-        let product = AnyProduct { alpha: alpha.into(), a, x, beta: beta.into(), y };
+        let product = AnyOperands { alpha: alpha.into(), a, x, beta: beta.into(), y };
         if queue.in_order().is_some() {
             return plan.launch(queue, workspace, product, NoEvent);
         }

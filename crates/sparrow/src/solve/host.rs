@@ -77,11 +77,11 @@ fn inverse_diagonal<O: csr_core::Offset>(a: CsrView<'_, f64, O>) -> Result<Vec<f
 }
 
 /// y = A x.
-type Product<'a> = dyn Fn(&[f64], &mut [f64]) -> Result<()> + 'a;
+type Operands<'a> = dyn Fn(&[f64], &mut [f64]) -> Result<()> + 'a;
 
 /// The vectors, and how the iterations stand.
 struct OnHost<'a> {
-    multiply: &'a Product<'a>,
+    multiply: &'a Operands<'a>,
     inverse: Option<Vec<f64>>,
     norm: Norm,
     method: SolverMethod,
@@ -109,7 +109,7 @@ struct OnHost<'a> {
 
 impl<'a> OnHost<'a> {
     fn new(
-        multiply: &'a Product<'a>,
+        multiply: &'a Operands<'a>,
         inverse: Option<Vec<f64>>,
         b: &'a [f64],
         x: &[f64],

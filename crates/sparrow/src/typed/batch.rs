@@ -10,7 +10,7 @@ use cl_runtime::{Context, DeviceArray, Error, Queue};
 use csr_core::batch::{HostBatch, Problem};
 use csr_core::{Accumulator, Offset, Value};
 
-use crate::{AnyBatchCoefficient, AnyBatchProduct};
+use crate::{AnyBatchCoefficient, AnyBatchOperands};
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -163,7 +163,7 @@ impl<'a, T: Accumulator> From<BatchCoefficient<'a, T>> for AnyBatchCoefficient<'
 
 /// The operands of y = alpha A x + beta y, for every problem of a batch.
 #[derive(Debug)]
-pub struct BatchProduct<'a, V: Value, O> {
+pub struct BatchOperands<'a, V: Value, O> {
     /// Scales A x; 0 is not special, so NaN in A or x reaches y.
     pub alpha: BatchCoefficient<'a, V::Accum>,
     /// The batch: the plan's, or one that shares its patterns.
@@ -176,9 +176,9 @@ pub struct BatchProduct<'a, V: Value, O> {
     pub y: &'a mut DeviceArray<V::Accum>,
 }
 
-impl<'a, V: Value, O> From<BatchProduct<'a, V, O>> for AnyBatchProduct<'a> {
-    fn from(product: BatchProduct<'a, V, O>) -> Self {
-        let BatchProduct { alpha, a, x, beta, y } = product;
-        AnyBatchProduct { alpha: alpha.into(), a, x, beta: beta.into(), y: y.as_any_mut() }
+impl<'a, V: Value, O> From<BatchOperands<'a, V, O>> for AnyBatchOperands<'a> {
+    fn from(product: BatchOperands<'a, V, O>) -> Self {
+        let BatchOperands { alpha, a, x, beta, y } = product;
+        AnyBatchOperands { alpha: alpha.into(), a, x, beta: beta.into(), y: y.as_any_mut() }
     }
 }

@@ -10,12 +10,12 @@ mod spgemm;
 mod spmm;
 mod vectors;
 
-pub use batch::{Batch, BatchCoefficient, BatchProduct};
+pub use batch::{Batch, BatchCoefficient, BatchOperands};
 pub use convert::{CooToCsr, DenseMatrix, DenseToCsr, TransposedMatrix};
 pub use matrix::Matrix;
-pub use plan::{Coefficient, Plan, Product};
+pub use plan::{Coefficient, Operands, Plan};
 pub use recording::Recorder;
 pub use solve::{LinearSystem, Solver};
 pub use spgemm::SpgemmPlan;
-pub use spmm::{DenseProduct, SpmmPlan};
+pub use spmm::{SpmmOperands, SpmmPlan};
 pub use vectors::Vectors;

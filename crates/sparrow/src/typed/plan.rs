@@ -8,7 +8,7 @@ use cl_runtime::{DeviceArray, Event, Queue, Wait};
 use csr_core::{Accumulator, Offset, PatternView, Value};
 
 use super::Matrix;
-use crate::{AnyCoefficient, AnyPlan, AnyProduct, PlanOptions, Result};
+use crate::{AnyCoefficient, AnyOperands, AnyPlan, PlanOptions, Result};
 
 /// alpha or beta.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ impl<'a, T: Accumulator> From<Coefficient<'a, T>> for AnyCoefficient<'a> {
 
 /// The operands of y = alpha A x + beta y.
 #[derive(Debug)]
-pub struct Product<'a, V: Value, O> {
+pub struct Operands<'a, V: Value, O> {
     /// Scales A x; 0 is not special, so NaN in A or x reaches y.
     pub alpha: Coefficient<'a, V::Accum>,
     /// The matrix: the plan's, or one that shares its pattern.
@@ -55,10 +55,10 @@ pub struct Product<'a, V: Value, O> {
     pub y: &'a mut DeviceArray<V::Accum>,
 }
 
-impl<'a, V: Value, O> From<Product<'a, V, O>> for AnyProduct<'a> {
-    fn from(product: Product<'a, V, O>) -> Self {
-        let Product { alpha, a, x, beta, y } = product;
-        AnyProduct { alpha: alpha.into(), a, x, beta: beta.into(), y: y.as_any_mut() }
+impl<'a, V: Value, O> From<Operands<'a, V, O>> for AnyOperands<'a> {
+    fn from(product: Operands<'a, V, O>) -> Self {
+        let Operands { alpha, a, x, beta, y } = product;
+        AnyOperands { alpha: alpha.into(), a, x, beta: beta.into(), y: y.as_any_mut() }
     }
 }
 
@@ -129,7 +129,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: Product<'_, V, O>,
+        product: Operands<'_, V, O>,
         wait: W,
     ) -> Result<W::Event> {
         self.any.launch(queue, workspace, product.into(), wait)
@@ -143,7 +143,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: Product<'_, V, O>,
+        product: Operands<'_, V, O>,
         wait: &[Event],
     ) -> Result<Stages> {
         self.any.launch_blocking(queue, workspace, product.into(), wait)
@@ -162,7 +162,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: Product<'_, V, O>,
+        product: Operands<'_, V, O>,
         wait: &[Event],
     ) -> Result<Stages> {
         // SAFETY: the caller's promise.

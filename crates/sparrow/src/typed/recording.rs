@@ -5,14 +5,14 @@ use std::marker::PhantomData;
 use cl_runtime::{Queue, Replay};
 use csr_core::{Offset, Value};
 
-use super::{Plan, Product};
+use super::{Operands, Plan};
 use crate::{AnyRecorder, AnyRecording, Result};
 
 /// Takes products down, in the order in which each replay makes them, as [`AnyRecorder`].
 ///
 /// ```
 /// # fn main() -> Result<(), sparrow::Error> {
-/// use sparrow::{Context, Csr, Device, DeviceArray, Matrix, NoEvent, Plan, PlanOptions, Product, Queue, Replay};
+/// use sparrow::{Context, Csr, Device, DeviceArray, Matrix, NoEvent, Operands, Plan, PlanOptions, Queue, Replay};
 ///
 /// let queue = Queue::new(&Context::new(&Device::best()?)?)?;
 /// let a: Csr<f32> = Csr::new(2, vec![0, 1, 2], vec![1, 0], vec![2.0, 1.0])?;
@@ -23,10 +23,10 @@ use crate::{AnyRecorder, AnyRecording, Result};
 ///
 /// // y = A x and x = A y, which are enqueued ten times by one call.
 /// let mut recorder = plan.recorder_blocking(&queue)?;
-/// let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
-/// recorder.product(product)?;
-/// let product = Product { alpha: 1.0.into(), a: &a, x: &y, beta: 0.0.into(), y: &mut x };
-/// recorder.product(product)?;
+/// let operands = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+/// recorder.product(operands)?;
+/// let operands = Operands { alpha: 1.0.into(), a: &a, x: &y, beta: 0.0.into(), y: &mut x };
+/// recorder.product(operands)?;
 /// let mut to_and_fro = recorder.finish_blocking(Replay::Automatic)?;
 /// plan.launch_many(&mut to_and_fro, &a, 10, NoEvent)?;
 /// assert_eq!(x.read_blocking(&queue)?, [1024.0, 3072.0]);
@@ -55,7 +55,7 @@ impl<V: Value, O: Offset> Recorder<'_, V, O> {
     ///
     /// # Errors
     /// As there.
-    pub fn product(&mut self, product: Product<'_, V, O>) -> Result<()> {
+    pub fn product(&mut self, product: Operands<'_, V, O>) -> Result<()> {
         self.any.product(product.into())
     }
 

@@ -9,11 +9,11 @@ use cl_runtime::{DeviceArray, Queue, Wait};
 use csr_core::{DenseShape, Offset, Value};
 
 use super::{Coefficient, Matrix};
-use crate::{AnyDenseProduct, AnySpmmPlan, Result, SpmmOptions};
+use crate::{AnySpmmOperands, AnySpmmPlan, Result, SpmmOptions};
 
 /// The operands of C = alpha A B + beta C. B stores `D`: the type sums are made in, or for sums in f32 16 bits.
 #[derive(Debug)]
-pub struct DenseProduct<'a, V: Value, O, D: Value> {
+pub struct SpmmOperands<'a, V: Value, O, D: Value> {
     /// Scales A B; 0 is not special, so NaN in A or B reaches C.
     pub alpha: Coefficient<'a, V::Accum>,
     /// The matrix: the plan's, or one that shares its pattern.
@@ -26,10 +26,10 @@ pub struct DenseProduct<'a, V: Value, O, D: Value> {
     pub c: &'a mut DeviceArray<V::Accum>,
 }
 
-impl<'a, V: Value, O, D: Value> From<DenseProduct<'a, V, O, D>> for AnyDenseProduct<'a> {
-    fn from(product: DenseProduct<'a, V, O, D>) -> Self {
-        let DenseProduct { alpha, a, b, beta, c } = product;
-        AnyDenseProduct { alpha: alpha.into(), a, b, beta: beta.into(), c: c.as_any_mut() }
+impl<'a, V: Value, O, D: Value> From<SpmmOperands<'a, V, O, D>> for AnySpmmOperands<'a> {
+    fn from(product: SpmmOperands<'a, V, O, D>) -> Self {
+        let SpmmOperands { alpha, a, b, beta, c } = product;
+        AnySpmmOperands { alpha: alpha.into(), a, b, beta: beta.into(), c: c.as_any_mut() }
     }
 }
 
@@ -79,7 +79,7 @@ impl<V: Value, O: Offset, D: Value<Accum = V::Accum>> SpmmPlan<V, O, D> {
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: DenseProduct<'_, V, O, D>,
+        product: SpmmOperands<'_, V, O, D>,
         wait: W,
     ) -> Result<W::Event> {
         self.any.launch(queue, workspace, product.into(), wait)

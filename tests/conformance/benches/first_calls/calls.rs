@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use opencl3::{command_queue, event, kernel, program};
 use sparrow::{
-    Batch, BatchCoefficient, BatchOptions, BatchPlan, BatchProduct, ColumnWidth, CooToCsr,
-    DenseProduct, DenseShape, DenseToCsr, DeviceArray, Duplicates, HostBatch, Layout, LinearSystem,
-    Plan, PlanOptions, Product, Products, Queue, Solver, SolverMethod, SolverOptions,
-    SpgemmOptions, SpgemmPlan, SpmmOptions, SpmmPlan, StopRule, TransposedMatrix, VectorOptions,
+    Batch, BatchCoefficient, BatchOperands, BatchOptions, BatchPlan, ColumnWidth, CooToCsr,
+    DenseShape, DenseToCsr, DeviceArray, Duplicates, HostBatch, Layout, LinearSystem, Operands,
+    Plan, PlanOptions, Queue, Reuse, Solver, SolverMethod, SolverOptions, SpgemmOptions,
+    SpgemmPlan, SpmmOperands, SpmmOptions, SpmmPlan, StopRule, TransposedMatrix, VectorOptions,
     Vectors,
 };
 
@@ -102,19 +102,19 @@ fn one_line_kernel(problem: Problem) -> sparrow::Result<()> {
 }
 
 fn spmv(problem: Problem) -> sparrow::Result<()> {
-    product(problem, Products::default())
+    product(problem, Reuse::default())
 }
 
 fn spmv_many(problem: Problem) -> sparrow::Result<()> {
-    product(problem, Products::Many)
+    product(problem, Reuse::Many)
 }
 
-fn product(problem: Problem, products: Products) -> sparrow::Result<()> {
+fn product(problem: Problem, products: Reuse) -> sparrow::Result<()> {
     let Problem { queue, a, x, mut y, .. } = problem;
-    let options = PlanOptions { products, ..PlanOptions::default() };
+    let options = PlanOptions { reuse: products, ..PlanOptions::default() };
     let plan = Plan::new_blocking(&queue, &a, &options)?;
     let mut workspace = plan.workspace_blocking(&queue)?;
-    let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
     plan.launch(&queue, &mut workspace, product, &[])?;
     y.read_blocking(&queue)?;
     Ok(())
@@ -135,12 +135,12 @@ fn axpy(problem: Problem) -> sparrow::Result<()> {
 }
 
 fn cg(problem: Problem) -> sparrow::Result<()> {
-    solve(problem, SolverMethod::Cg, Products::default())
+    solve(problem, SolverMethod::Cg, Reuse::default())
 }
 
 /// What `sparrow solve` takes: a copy of the matrix that pays with many products.
 fn cg_many(problem: Problem) -> sparrow::Result<()> {
-    solve(problem, SolverMethod::Cg, Products::Many)
+    solve(problem, SolverMethod::Cg, Reuse::Many)
 }
 
 /// A product is planned, kernels are built, vectors allocated; no kernel of the method runs.
@@ -151,12 +151,12 @@ fn cg_set_up(problem: Problem) -> sparrow::Result<()> {
 }
 
 fn bicgstab(problem: Problem) -> sparrow::Result<()> {
-    solve(problem, SolverMethod::BiCgStab, Products::default())
+    solve(problem, SolverMethod::BiCgStab, Reuse::default())
 }
 
-fn solve(problem: Problem, method: SolverMethod, products: Products) -> sparrow::Result<()> {
+fn solve(problem: Problem, method: SolverMethod, products: Reuse) -> sparrow::Result<()> {
     let Problem { queue, a, x: b, y: mut x, .. } = problem;
-    let plan = PlanOptions { products, ..PlanOptions::default() };
+    let plan = PlanOptions { reuse: products, ..PlanOptions::default() };
     let options = SolverOptions { method, plan, ..SolverOptions::default() };
     let mut solver = Solver::new_blocking(&queue, &a, &options)?;
     let stop = StopRule { max_iterations: 10, ..StopRule::default() };
@@ -172,7 +172,7 @@ fn spmm(problem: Problem) -> sparrow::Result<()> {
     let mut c = DeviceArray::allocate(queue.context(), shape.span())?;
     let plan = SpmmPlan::new_blocking(&queue, &a, shape, shape, &SpmmOptions::default())?;
     let mut workspace = plan.workspace_blocking(&queue)?;
-    let product = DenseProduct { alpha: 1.0.into(), a: &a, b: &b, beta: 0.0.into(), c: &mut c };
+    let product = SpmmOperands { alpha: 1.0.into(), a: &a, b: &b, beta: 0.0.into(), c: &mut c };
     plan.launch(&queue, &mut workspace, product, &[])?;
     c.read_blocking(&queue)?;
     Ok(())
@@ -198,7 +198,7 @@ fn batch(problem: Problem) -> sparrow::Result<()> {
     let plan = BatchPlan::new_blocking(&queue, &a, &BatchOptions::default())?;
     let mut workspace = plan.workspace_blocking(&queue)?;
     let (alpha, beta) = (BatchCoefficient::Value(1.0), BatchCoefficient::Value(0.0));
-    let product = BatchProduct { alpha, a: &a, x: &x, beta, y: &mut y };
+    let product = BatchOperands { alpha, a: &a, x: &x, beta, y: &mut y };
     plan.launch(&queue, &mut workspace, product, &[])?;
     y.read_blocking(&queue)?;
     Ok(())

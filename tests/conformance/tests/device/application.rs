@@ -14,8 +14,8 @@ use opencl3::event as cl_event;
 use opencl3::memory as cl_memory;
 use opencl3::types;
 use sparrow::{
-    Accumulate, Algorithm, BinaryCache, Context, Csr, Device, DeviceArray, Event, Matrix, Plan,
-    PlanOptions, Product, Queue, Reordering, Variant,
+    Accumulate, Algorithm, BinaryCache, Context, Csr, Device, DeviceArray, Event, Matrix, Operands,
+    Plan, PlanOptions, Queue, Reordering, Variant,
 };
 
 const BLOCKING: u32 = 1;
@@ -200,7 +200,7 @@ fn multiply(application: &mut Application, algorithm: Algorithm, reordering: Reo
         let written = application.write_later(x_buffer, &host_x);
         // SAFETY: the event is valid, and the application keeps its reference.
         let waits_for = unsafe { Event::retain(written).unwrap() };
-        let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+        let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
         let event = plan.launch(&queue, &mut workspace, product, &[waits_for]).unwrap();
         let found = application.read(y_buffer, 28, 4, &[event.as_raw()]);
         assert_eq!(found, expected, "{algorithm}");
@@ -318,7 +318,7 @@ fn a_borrowed_matrix_multiplies_as_an_uploaded_one() {
     let mut workspace = plan.workspace_blocking(&queue).unwrap();
     let mut y = fixture.poisoned_y(&queue);
     let (alpha, beta) = (1.0.into(), 0.0.into());
-    let product = Product { alpha, a: &a, x: &fixture.x, beta, y: &mut y };
+    let product = Operands { alpha, a: &a, x: &fixture.x, beta, y: &mut y };
     plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
     let y = y.read_blocking(&queue).unwrap();
     check_product(&fixture.host, 1.0, &fixture.host_x, 0.0, &y, &y, Accumulate::Plain);

@@ -10,9 +10,9 @@ use cl_kernels::parse_device_table;
 use conformance::{bits, csr, extent, is_interpreter, queue, queue_on, say, whole_device};
 use csr_core::batch::Ell;
 use sparrow::{
-    Batch, BatchCoefficient, BatchColumns, BatchOptions, BatchPlan, BatchProduct, BatchedAlgorithm,
-    BatchedVariant, ColumnWidth, Csr, DeviceArray, HostBatch, NoEvent, Problem, Queue, RealValue,
-    Tables, ValueType,
+    Batch, BatchCoefficient, BatchColumns, BatchOperands, BatchOptions, BatchPlan,
+    BatchedAlgorithm, BatchedVariant, ColumnWidth, Csr, DeviceArray, HostBatch, NoEvent, Problem,
+    Queue, RealValue, Tables, ValueType,
 };
 use sparrow_bench::selftest::{
     BatchCase, BatchCoefficients, BatchConfiguration, Progress, mixed_batch, run_batch,
@@ -270,7 +270,7 @@ fn product(queue: &Queue, host: &HostBatch<f32>, case: &BatchCase) -> (Vec<u64>,
     let mut launched = || {
         let mut y = DeviceArray::upload_blocking(queue, &vec![f32::NAN; host.y_len()]).unwrap();
         let product =
-            BatchProduct { alpha: 1.5.into(), a: &batch, x: &x, beta: 0.0.into(), y: &mut y };
+            BatchOperands { alpha: 1.5.into(), a: &batch, x: &x, beta: 0.0.into(), y: &mut y };
         plan.launch(queue, &mut workspace, product, NoEvent).unwrap();
         bits(&y.read_blocking(queue).unwrap())
     };
@@ -384,12 +384,14 @@ fn new_values_need_no_new_plan() {
     let x = DeviceArray::upload_blocking(&queue, &vec![1.0f32; host.x_len()]).unwrap();
     let mut y = DeviceArray::upload_blocking(&queue, &vec![0.0f32; host.y_len()]).unwrap();
     batch.write_values_blocking(&queue, &vec![0.25; host.values().len()]).unwrap();
-    let product = BatchProduct { alpha: 1.0.into(), a: &batch, x: &x, beta: 0.0.into(), y: &mut y };
+    let product =
+        BatchOperands { alpha: 1.0.into(), a: &batch, x: &x, beta: 0.0.into(), y: &mut y };
     plan.launch(&queue, &mut workspace, product, &[]).unwrap();
     assert_eq!(y.read_blocking(&queue).unwrap(), vec![1.0; 100]);
     let values = DeviceArray::upload_blocking(&queue, &vec![0.5f32; 400]).unwrap();
     let other = batch.with_values(values).unwrap();
-    let product = BatchProduct { alpha: 1.0.into(), a: &other, x: &x, beta: 0.0.into(), y: &mut y };
+    let product =
+        BatchOperands { alpha: 1.0.into(), a: &other, x: &x, beta: 0.0.into(), y: &mut y };
     plan.launch(&queue, &mut workspace, product, &[]).unwrap();
     assert_eq!(y.read_blocking(&queue).unwrap(), vec![2.0; 100]);
 }
@@ -409,7 +411,7 @@ fn what_does_not_belong_together_is_refused_by_name() {
     let short = DeviceArray::upload_blocking(&queue, &[1.0f32; 39]).unwrap();
     let mut y = DeviceArray::upload_blocking(&queue, &[1.0f32; 40]).unwrap();
     let mut refusal = |alpha, a, x| {
-        let product = BatchProduct { alpha, a, x, beta: 0.0.into(), y: &mut y };
+        let product = BatchOperands { alpha, a, x, beta: 0.0.into(), y: &mut y };
         plan.launch(&queue, &mut workspace, product, &[]).unwrap_err().to_string()
     };
     for (found, part) in [

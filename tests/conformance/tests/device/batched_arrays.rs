@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use conformance::{check_product, csr, queue};
 use sparrow::{
-    Accumulate, Batch, BatchColumns, BatchOptions, BatchPlan, BatchProduct, BatchedAlgorithm, Csr,
+    Accumulate, Batch, BatchColumns, BatchOperands, BatchOptions, BatchPlan, BatchedAlgorithm, Csr,
     DeviceArray, Format, Problem, Queue,
 };
 use sparrow_bench::selftest::small_parameters;
@@ -84,7 +84,7 @@ fn check(queue: &Queue, matrices: &[Csr<f32>]) {
         assert_eq!(plan.plan_bytes(), 64 * matrices.len());
         let mut workspace = plan.workspace_blocking(queue).unwrap();
         let mut y = DeviceArray::upload_blocking(queue, &vec![BETWEEN; batch.y_len()]).unwrap();
-        let product = BatchProduct {
+        let product = BatchOperands {
             alpha: 2.0.into(),
             a: &batch,
             x: &device_x,

@@ -14,7 +14,7 @@ use csr_core::plan::csr_adaptive::{
 };
 use num_traits::Float;
 use sparrow::{
-    Accumulate, Algorithm, Csr, DeviceArray, Matrix, Plan, Product, Queue, Real, Variant,
+    Accumulate, Algorithm, Csr, DeviceArray, Matrix, Operands, Plan, Queue, Real, Variant,
 };
 
 /// What each row really sums to.
@@ -61,7 +61,7 @@ fn multiply<V: Accumulator + Real + Float>(
     let plan = Plan::new_blocking(queue, &a, &options).unwrap();
     let mut workspace = plan.workspace_blocking(queue).unwrap();
     let (alpha, beta) = (V::one().into(), V::zero().into());
-    let product = Product { alpha, a: &a, x: &x, beta, y: &mut y };
+    let product = Operands { alpha, a: &a, x: &x, beta, y: &mut y };
     if variant.blocks() {
         // SAFETY: nothing is in flight.
         #[expect(unsafe_code, reason = "nothing that was enqueued touches the operands")]

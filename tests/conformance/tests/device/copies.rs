@@ -4,7 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
 use conformance::{check_product, device, is_interpreter, queue};
-use sparrow::{Accumulate, Algorithm, Csr, DeviceArray, Matrix, Plan, PlanOptions, Product, Queue};
+use sparrow::{
+    Accumulate, Algorithm, Csr, DeviceArray, Matrix, Operands, Plan, PlanOptions, Queue,
+};
 
 const COLS: usize = 1_000;
 
@@ -57,7 +59,7 @@ fn new_values_need_no_new_copy_and_old_ones_are_not_used_unasked() {
         let mut workspace = plan.workspace_blocking(&queue).unwrap();
         let mut launch = |plan: &Plan<f32>, y: &mut DeviceArray<f32>| {
             let (alpha, beta) = (1.5f32.into(), (-1.0f32).into());
-            let product = Product { alpha, a: &a, x: &device_x, beta, y };
+            let product = Operands { alpha, a: &a, x: &device_x, beta, y };
             plan.launch(&queue, &mut workspace, product, &[])
         };
         let refused = launch(&plan, &mut y).unwrap_err();
@@ -82,7 +84,7 @@ fn rows_without_nonzeros_and_matrices_without_rows_are_right() {
             let mut y = DeviceArray::upload_blocking(&queue, &y_before).unwrap();
             let mut workspace = plan.workspace_blocking(&queue).unwrap();
             let (alpha, beta) = (1.5f32.into(), (-1.0f32).into());
-            let product = Product { alpha, a: &a, x: &x, beta, y: &mut y };
+            let product = Operands { alpha, a: &a, x: &x, beta, y: &mut y };
             plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
             let negated: Vec<f32> = y_before.iter().map(|y| -y).collect();
             assert_eq!(y.read_blocking(&queue).unwrap(), negated, "{:?}", options.algorithm);

@@ -5,7 +5,7 @@
 use conformance::{Parts, check_product, queue};
 use csr_core::Real;
 use sparrow::{
-    Accumulate, Algorithm, Csr, DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, RealValue,
+    Accumulate, Algorithm, Csr, DeviceArray, Matrix, Operands, Plan, PlanOptions, Queue, RealValue,
     Value,
 };
 
@@ -58,7 +58,7 @@ fn check<V: RealValue>(queue: &Queue, (lanes, masks_ends): Ends, accumulate: Acc
     let mut y = DeviceArray::upload_blocking(queue, &before).unwrap();
     let mut workspace = plan.workspace_blocking(queue).unwrap();
     let (alpha, beta) = (V::Accum::from_f64(1.5), V::Accum::from_f64(-1.0));
-    let product = Product { alpha: alpha.into(), a: &a, x: &x, beta: beta.into(), y: &mut y };
+    let product = Operands { alpha: alpha.into(), a: &a, x: &x, beta: beta.into(), y: &mut y };
     plan.launch(queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
     let found = y.read_blocking(queue).unwrap();
     let is_finite = |row: usize| found[row].to_f64().is_finite();

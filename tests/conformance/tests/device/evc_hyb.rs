@@ -8,7 +8,7 @@ use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern};
 use csr_core::plan::evc_hyb::TaskRules;
 use csr_core::{Csr, Offset, RealValue};
 use sparrow::{
-    Accumulate, Algorithm, DeviceArray, Matrix, Plan, PlanOptions, Planning, Product, Queue,
+    Accumulate, Algorithm, DeviceArray, Matrix, Operands, Plan, PlanOptions, Planning, Queue,
     Variant, VectorOrder,
 };
 use sparrow_bench::selftest::Configuration;
@@ -174,12 +174,12 @@ fn new_values_reach_the_copy_without_sorting_and_old_ones_are_refused() {
     let device_x = DeviceArray::upload_blocking(&queue, &x).unwrap();
     let mut y = DeviceArray::upload_blocking(&queue, &vec![f32::NAN; 800]).unwrap();
     let mut workspace = plan.workspace_blocking(&queue).unwrap();
-    let product = Product { alpha: 1.0.into(), a: &a, x: &device_x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a: &a, x: &device_x, beta: 0.0.into(), y: &mut y };
     let refused = plan.launch(&queue, &mut workspace, product, &[]).unwrap_err();
     assert!(refused.to_string().contains("update_values_blocking"), "{refused}");
 
     plan.update_values_blocking(&queue, &a).unwrap();
-    let product = Product { alpha: 1.0.into(), a: &a, x: &device_x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a: &a, x: &device_x, beta: 0.0.into(), y: &mut y };
     plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
     let found = y.read_blocking(&queue).unwrap();
     check_product(&host, 1.0, &x, 0.0, &found, &found, Accumulate::Plain);

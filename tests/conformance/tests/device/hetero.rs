@@ -9,7 +9,7 @@ use conformance::{
 use csr_core::Csr;
 use sparrow::{
     Accumulate, Algorithm, Context, DeviceArray, HeteroPlan, HostAccess, LEARNING_PRODUCTS, Matrix,
-    Partner, Plan, PlanOptions, Product, Queue, RealValue, Share, Shared, Variant,
+    Operands, Partner, Plan, PlanOptions, Queue, RealValue, Share, Shared, Variant,
 };
 
 fn small() -> PlanOptions {
@@ -30,7 +30,7 @@ fn y_before<V: RealValue<Accum = V>>(rows: usize, beta: f64) -> Vec<V> {
 fn multiply<V: RealValue>(
     plan: &mut HeteroPlan<'_, V>,
     queue: &Queue,
-    product: Product<'_, V, u32>,
+    product: Operands<'_, V, u32>,
 ) -> Shared {
     // SAFETY: the tests have waited for what they enqueued.
     #[expect(unsafe_code, reason = "nothing that was enqueued touches the operands")]
@@ -60,7 +60,7 @@ fn check_share<V: RealValue<Accum = V>>(
     for _ in 0..2 {
         y.write_blocking(queue, &before).unwrap();
         let product =
-            Product { alpha: alpha.into(), a: &a, x: &x, beta: beta_value.into(), y: &mut y };
+            Operands { alpha: alpha.into(), a: &a, x: &x, beta: beta_value.into(), y: &mut y };
         multiply(&mut plan, queue, product);
         let found = y.read_blocking(queue).unwrap();
         check_product(matrix, alpha, &host_x, beta_value, &before, &found, Accumulate::Plain);
@@ -115,14 +115,14 @@ fn alone_the_first_device_computes_as_a_plan_by_default_does() {
     let (one, zero) = (1.0_f32, 0.0_f32);
     let plan = Plan::new_blocking(&queue, &a, &PlanOptions::default()).unwrap();
     let mut workspace = plan.workspace_blocking(&queue).unwrap();
-    let product = Product { alpha: one.into(), a: &a, x: &x, beta: zero.into(), y: &mut y };
+    let product = Operands { alpha: one.into(), a: &a, x: &x, beta: zero.into(), y: &mut y };
     plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
     let by_plan = y.read_blocking(&queue).unwrap();
     let alone = Share::Fixed(0.0);
     // Whatever is asked of pieces.
     let mut both = HeteroPlan::new_blocking(&queue, &a, Partner::Host, alone, &small()).unwrap();
     y.write_blocking(&queue, &vec![f32::NAN; host.rows()]).unwrap();
-    let product = Product { alpha: one.into(), a: &a, x: &x, beta: zero.into(), y: &mut y };
+    let product = Operands { alpha: one.into(), a: &a, x: &x, beta: zero.into(), y: &mut y };
     multiply(&mut both, &queue, product);
     assert!(y.read_blocking(&queue).unwrap() == by_plan, "other bits than the plan's");
 }
@@ -154,7 +154,7 @@ fn a_share_is_learnt_within_its_products_and_then_kept() {
     assert!(!plan.is_repeatable());
     let mut shares = Vec::new();
     for _ in 0..LEARNING_PRODUCTS {
-        let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+        let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
         shares.push(multiply(&mut plan, &queue, product).share);
     }
     assert!(plan.is_settled());
@@ -162,7 +162,7 @@ fn a_share_is_learnt_within_its_products_and_then_kept() {
     assert_eq!(shares[0], 0.0);
     assert!(shares.iter().any(|&share| share > 0.0), "{shares:?}");
     let settled = plan.share();
-    let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
     multiply(&mut plan, &queue, product);
     assert_eq!(plan.share(), settled);
 }
@@ -211,7 +211,7 @@ fn shared_memory_is_reached_where_it_lies() {
     let options = options(Algorithm::SegmentedSum, Variant::Cpu, Accumulate::Plain);
     let plan = Plan::new_blocking(&queue, &a, &options).unwrap();
     let mut workspace = plan.workspace_blocking(&queue).unwrap();
-    let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
     // SAFETY: nothing is in flight.
     #[expect(unsafe_code, reason = "nothing that was enqueued touches the operands")]
     let stages = unsafe { plan.launch_in_place_blocking(&queue, &mut workspace, product, &[]) };
@@ -226,7 +226,7 @@ fn shared_memory_is_reached_where_it_lies() {
     y.write_blocking(&queue, &poison).unwrap();
     let mut plan =
         HeteroPlan::new_blocking(&queue, &a, Partner::Host, Share::Fixed(0.5), &small()).unwrap();
-    let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
     let shared = multiply(&mut plan, &queue, product);
     assert!(shared.shared_bytes >= 4 * matrix.cols(), "{shared:?}");
     assert_eq!(shared.copied_bytes == 0, access != HostAccess::CoarseGrained, "{shared:?}");
@@ -254,13 +254,13 @@ fn what_two_devices_cannot_do_is_refused() {
     let mut workspace = plan.workspace_blocking(&queue).unwrap();
     let x = DeviceArray::upload_blocking(&queue, &[1.0f32]).unwrap();
     let mut y = DeviceArray::upload_blocking(&queue, &[1.0f32]).unwrap();
-    let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
     let error = plan.launch(&queue, &mut workspace, product, &[]).unwrap_err().to_string();
     let blocks = "a launch that does not block cannot go with stage 2 on the CPU: launch_in_place_blocking (in C, \
                   sparrow_plan_launch_blocking) makes such products";
     assert_eq!(error, blocks);
     // Nor does a function that cannot know what else is in flight.
-    let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
     let error = plan.launch_blocking(&queue, &mut workspace, product, &[]).unwrap_err().to_string();
     assert!(error.contains("launch_in_place_blocking makes such products"), "{error}");
 }
@@ -306,7 +306,7 @@ fn dirty_tiles_are_tiles_with_empty_rows_as_the_paper_counts_them() {
             for _ in 0..2 {
                 y.write_blocking(&queue, &before).unwrap();
                 let product =
-                    Product { alpha: 1.0.into(), a: &a, x: &x, beta: beta.into(), y: &mut y };
+                    Operands { alpha: 1.0.into(), a: &a, x: &x, beta: beta.into(), y: &mut y };
                 // SAFETY: nothing is in flight.
                 #[expect(unsafe_code, reason = "nothing that was enqueued touches the operands")]
                 let stages =

@@ -9,10 +9,10 @@ use conformance::c_application::before_what_is_written;
 use conformance::{check_product, queue};
 use opencl3::memory as cl;
 use sparrow::{
-    Accumulate, Algorithm, AnyArray, AnyCooToCsr, AnyLinearSystem, AnyMatrix, AnyPlan, AnyProduct,
+    Accumulate, Algorithm, AnyArray, AnyCooToCsr, AnyLinearSystem, AnyMatrix, AnyOperands, AnyPlan,
     AnySolver, AnySpgemmPlan, AnyTransposedMatrix, Csr, DeviceArray, Duplicates, HeteroPlan,
-    Matrix, Op, Partner, Plan, PlanOptions, Planning, Product, Products, Queue, Share,
-    SolverOptions, SpgemmOptions, StopRule, Variant,
+    Matrix, Op, Operands, Partner, Plan, PlanOptions, Planning, Queue, Reuse, Share, SolverOptions,
+    SpgemmOptions, StopRule, Variant,
 };
 
 /// What an application may deny the host.
@@ -102,8 +102,8 @@ fn every_algorithm_plans_for_and_multiplies_a_matrix_that_the_host_must_not_see(
         let a = matrix_in(&queue, flags, &host);
         a.check_blocking(&queue).unwrap();
         let x = buffer(&queue, flags, &numbers);
-        let automatic = [Products::Once, Products::Several, Products::Many]
-            .map(|products| PlanOptions { products, ..PlanOptions::default() });
+        let automatic = [Reuse::Once, Reuse::Several, Reuse::Many]
+            .map(|products| PlanOptions { reuse: products, ..PlanOptions::default() });
         let named = Algorithm::ALL.map(|algorithm| {
             conformance::options(algorithm, Variant::default(), Accumulate::Plain)
         });
@@ -116,7 +116,7 @@ fn every_algorithm_plans_for_and_multiplies_a_matrix_that_the_host_must_not_see(
             let plan = Plan::new_blocking(&queue, &a, &options).unwrap();
             let mut workspace = plan.workspace_blocking(&queue).unwrap();
             let mut y = buffer(&queue, flags, &poison);
-            let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+            let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
             plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
             let found = y.read_blocking(&queue).unwrap();
             if options.op == Op::Normal {
@@ -143,7 +143,7 @@ fn what_the_cpu_finishes_or_shares_is_right_and_counted_as_copied() {
             conformance::options(Algorithm::SegmentedSum, Variant::Cpu, Accumulate::Plain);
         let plan = Plan::new_blocking(&queue, &a, &options).unwrap();
         let mut workspace = plan.workspace_blocking(&queue).unwrap();
-        let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+        let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
         // SAFETY: nothing is in flight.
         let stages = unsafe { plan.launch_in_place_blocking(&queue, &mut workspace, product, &[]) };
         assert!(stages.unwrap().copied_bytes >= 4 * N, "{denied}");
@@ -155,7 +155,7 @@ fn what_the_cpu_finishes_or_shares_is_right_and_counted_as_copied() {
         let options =
             conformance::options(Algorithm::SegmentedSum, Variant::Device, Accumulate::Plain);
         let mut plan = HeteroPlan::new_blocking(&queue, &a, partner, share, &options).unwrap();
-        let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+        let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
         // SAFETY: nothing is in flight.
         let shared = unsafe { plan.product_blocking(&queue, product, &[]) }.unwrap();
         assert!(shared.copied_bytes >= if denied == "writes" { 4 } else { 4 * N }, "{denied}");
@@ -209,7 +209,7 @@ fn conversions_products_and_solvers_take_what_the_host_must_not_see() {
         buffer(&queue, flags, &[f32::NAN; N]).into_any(),
     );
     let product =
-        AnyProduct { alpha: (&half).into(), a: &a, x: &x, beta: (&zero).into(), y: &mut y };
+        AnyOperands { alpha: (&half).into(), a: &a, x: &x, beta: (&zero).into(), y: &mut y };
     // SAFETY: nothing is in flight.
     unsafe { plan.launch_in_place_blocking(&queue, &mut workspace, product, &[]).unwrap() };
     let found = y.typed::<f32>().unwrap().read_blocking(&queue).unwrap();

@@ -7,9 +7,9 @@ use std::time::Duration;
 use cl_runtime::raw::fault::live;
 use conformance::{Fixture, Gate, algorithms, bits, is_interpreter, options, queue, say};
 use sparrow::{
-    Accumulate, Algorithm, Batch, BatchOptions, BatchPlan, BatchProduct, ColumnWidth, Csr,
-    DenseProduct, DenseShape, DeviceArray, Event, HostBatch, Layout, NoEvent, Plan, PlanOptions,
-    Queue, SpmmAlgorithm, SpmmOptions, SpmmPlan, Variant, Workspace,
+    Accumulate, Algorithm, Batch, BatchOperands, BatchOptions, BatchPlan, ColumnWidth, Csr,
+    DenseShape, DeviceArray, Event, HostBatch, Layout, NoEvent, Plan, PlanOptions, Queue,
+    SpmmAlgorithm, SpmmOperands, SpmmOptions, SpmmPlan, Variant, Workspace,
 };
 
 const ADAPTIVE: (Algorithm, Variant) = (Algorithm::CsrAdaptive, Variant::Full);
@@ -273,13 +273,13 @@ fn an_spmm_of_several_kernels_without_an_event_makes_none() {
     let before = live().events;
     let (alpha, beta) = (1.0.into(), 0.0.into());
     for _ in 0..3 {
-        let product = DenseProduct { alpha, a: &fixture.a, b: &b, beta, c: &mut c };
+        let product = SpmmOperands { alpha, a: &fixture.a, b: &b, beta, c: &mut c };
         plan.launch(&queue, &mut workspace, product, NoEvent).unwrap();
     }
     assert_eq!(live().events, before);
     queue.finish_blocking().unwrap();
     let found = bits(&c.read_blocking(&queue).unwrap());
-    let product = DenseProduct { alpha, a: &fixture.a, b: &b, beta, c: &mut c };
+    let product = SpmmOperands { alpha, a: &fixture.a, b: &b, beta, c: &mut c };
     plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
     let observed = c.read_blocking(&queue).unwrap();
     assert!(observed.iter().all(|element| !element.is_nan()));
@@ -302,7 +302,7 @@ fn a_batch_launched_without_an_event_makes_none_and_comes_after_what_was_before(
     let mut y = DeviceArray::upload_blocking(&queue, &[0.0f32; 6]).unwrap();
     let mut launch = |number: f32, is_observed: bool| {
         let (alpha, beta) = (1.0.into(), number.into());
-        let product = BatchProduct { alpha, a: &batch, x: &x, beta, y: &mut y };
+        let product = BatchOperands { alpha, a: &batch, x: &x, beta, y: &mut y };
         match is_observed {
             true => drop(plan.launch(&queue, &mut workspace, product, &[]).unwrap()),
             false => plan.launch(&queue, &mut workspace, product, NoEvent).unwrap(),

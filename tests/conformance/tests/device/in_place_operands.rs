@@ -6,9 +6,9 @@ use cl_runtime::raw::copied_bytes;
 use conformance::in_place::{InPlace, Lies, MatrixInPlace, ways};
 use conformance::{csr, queue};
 use sparrow::{
-    Batch, BatchColumns, BatchOptions, BatchPlan, BatchProduct, CooToCsr, Csr, DenseProduct,
-    DenseShape, DeviceArray, Duplicates, Format, Layout, LinearSystem, Matrix, NoEvent, Problem,
-    Queue, Solver, SolverOptions, SpgemmOptions, SpgemmPlan, SpmmOptions, SpmmPlan, StopRule,
+    Batch, BatchColumns, BatchOperands, BatchOptions, BatchPlan, CooToCsr, Csr, DenseShape,
+    DeviceArray, Duplicates, Format, Layout, LinearSystem, Matrix, NoEvent, Problem, Queue, Solver,
+    SolverOptions, SpgemmOptions, SpgemmPlan, SpmmOperands, SpmmOptions, SpmmPlan, StopRule,
     TransposedMatrix, VectorOptions, Vectors,
 };
 
@@ -72,7 +72,7 @@ fn dense_products_take_operands_in_place() {
             let options = SpmmOptions::default();
             let plan = SpmmPlan::new_blocking(queue, matrix, b_shape, c_shape, &options).unwrap();
             let mut workspace = plan.workspace_blocking(queue).unwrap();
-            let product = DenseProduct { alpha: 1.5.into(), a: matrix, b, beta: 0.0.into(), c };
+            let product = SpmmOperands { alpha: 1.5.into(), a: matrix, b, beta: 0.0.into(), c };
             copies_nothing(|| plan.launch(queue, &mut workspace, product, NoEvent).unwrap());
         };
         let device_b = DeviceArray::upload_blocking(queue, &b).unwrap();
@@ -228,7 +228,7 @@ fn batches_take_arrays_in_place() {
             };
             let plan = BatchPlan::new_blocking(queue, &batch, &BatchOptions::default()).unwrap();
             let mut workspace = plan.workspace_blocking(queue).unwrap();
-            let product = BatchProduct { alpha: 1.5.into(), a: &batch, x, beta: 0.0.into(), y };
+            let product = BatchOperands { alpha: 1.5.into(), a: &batch, x, beta: 0.0.into(), y };
             copies_nothing(|| plan.launch(queue, &mut workspace, product, &[]).unwrap());
             queue.finish_blocking().unwrap();
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use conformance::{Fixture, Gate, bits, check_product, options, queue, say};
 use sparrow::{
-    Accumulate, Algorithm, Csr, DeviceArray, Matrix, PlanOptions, Product, Queue, Variant,
+    Accumulate, Algorithm, Csr, DeviceArray, Matrix, Operands, PlanOptions, Queue, Variant,
 };
 
 fn adaptive() -> PlanOptions {
@@ -43,7 +43,7 @@ fn a_launch_on_no_rows_waits_for_its_wait_list() {
     let x = DeviceArray::upload_blocking(&queue, &[1.0, 2.0, 3.0]).unwrap();
     let mut y = DeviceArray::allocate(queue.context(), 0).unwrap();
     let gate = Gate::new(queue.context());
-    let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
     let event = plan.launch(&queue, &mut workspace, product, &[gate.event()]).unwrap();
     let opening = gate.open_soon();
     queue.flush().unwrap();
@@ -69,7 +69,7 @@ fn events_order_a_chain_of_products_across_two_queues() {
         let [even, odd] = &mut vectors;
         let (x, y) = if link % 2 == 0 { (&*even, odd) } else { (&*odd, even) };
         // A half keeps the numbers small.
-        let product = Product { alpha: 0.5.into(), a: &fixture.a, x, beta: 0.0.into(), y };
+        let product = Operands { alpha: 0.5.into(), a: &fixture.a, x, beta: 0.0.into(), y };
         last = plan.launch(queue, workspace, product, &[last]).unwrap();
     }
     gate.open();
@@ -84,8 +84,13 @@ fn events_order_a_chain_of_products_across_two_queues() {
     for _ in 0..8 {
         let device_x = DeviceArray::upload_blocking(&queues[0], &x).unwrap();
         let mut y = fixture.poisoned_y(&queues[0]);
-        let product =
-            Product { alpha: 0.5.into(), a: &fixture.a, x: &device_x, beta: 0.0.into(), y: &mut y };
+        let product = Operands {
+            alpha: 0.5.into(),
+            a: &fixture.a,
+            x: &device_x,
+            beta: 0.0.into(),
+            y: &mut y,
+        };
         plan.launch(&queues[0], &mut workspaces[0], product, &[]).unwrap().wait().unwrap();
         let y = y.read_blocking(&queues[0]).unwrap();
         check_product(&fixture.host, 0.5, &x, 0.0, &y, &y, Accumulate::Plain);
@@ -168,7 +173,7 @@ fn values_change_and_the_plan_stays() {
     let values = DeviceArray::upload_blocking(&queue, beside.values()).unwrap();
     let a = fixture.a.with_values(values).unwrap();
     for (a, host) in [(&a, &beside), (&fixture.a, &rewritten)] {
-        let product = Product { alpha: 1.0.into(), a, x: &fixture.x, beta: 0.0.into(), y: &mut y };
+        let product = Operands { alpha: 1.0.into(), a, x: &fixture.x, beta: 0.0.into(), y: &mut y };
         plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
         let found = y.read_blocking(&queue).unwrap();
         check_product(host, 1.0, x, 0.0, &found, &found, Accumulate::Plain);
@@ -198,7 +203,7 @@ fn alpha_and_beta_are_read_where_the_device_pointer_says_when_the_launch_runs() 
         let mut scalars = DeviceArray::upload_blocking(&queue, &[nan; 5]).unwrap();
         let (alpha, beta) = (scalars.slice(3..4).unwrap(), scalars.slice(1..2).unwrap());
         let gate = Gate::new(queue.context());
-        let product = Product {
+        let product = Operands {
             alpha: (&alpha).into(),
             a: &fixture.a,
             x: &fixture.x,
@@ -235,7 +240,7 @@ fn alpha_and_beta_are_read_where_the_device_pointer_says_launch_by_launch() {
         for (new_alpha, new_beta) in [(-9.0, 4.0), (2.5, -0.75)] {
             scalars.write_blocking(&queue, &[nan, new_beta, nan, new_alpha, nan]).unwrap();
             y.write_blocking(&queue, &before).unwrap();
-            let product = Product {
+            let product = Operands {
                 alpha: (&alpha).into(),
                 a: &fixture.a,
                 x: &fixture.x,

@@ -12,8 +12,8 @@ use csr_core::verify::SparseOracle;
 use csr_core::{Accumulator, Real};
 use sparrow::{
     Accumulate, Context, CooToCsr, Csr, DenseShape, DenseToCsr, Device, DeviceArray, DeviceTraits,
-    DeviceType, Duplicates, HeteroPlan, KernelBuild, Layout, Matrix, Op, Partner, Plan,
-    PlanOptions, Preconditioner, Product, Products, Queue, RealValue, Reduction, RowOffsets, Share,
+    DeviceType, Duplicates, HeteroPlan, KernelBuild, Layout, Matrix, Op, Operands, Partner, Plan,
+    PlanOptions, Preconditioner, Queue, RealValue, Reduction, Reuse, RowOffsets, Share,
     SolverMethod, SpgemmOptions, SpgemmPlan, StopRule, TransposedMatrix, ValueType, VectorOptions,
     Vectors,
 };
@@ -105,8 +105,8 @@ macro_rules! in_both {
 fn products(queue: &Queue) {
     fn are_right<V: RealValue>(queue: &Queue) {
         let fixture = Fixture::<V>::new(queue, 3);
-        for products in [Products::Once, Products::Many] {
-            let options = PlanOptions { products, ..PlanOptions::default() };
+        for products in [Reuse::Once, Reuse::Many] {
+            let options = PlanOptions { reuse: products, ..PlanOptions::default() };
             let (plan, mut workspace) = fixture.plan(queue, &options);
             let mut y = fixture.poisoned_y(queue);
             fixture.launch(queue, (&plan, &mut workspace), &mut y, &[]).unwrap();
@@ -155,7 +155,7 @@ fn products_of_two_devices(queue: &Queue) {
     let (partner, share) = (Partner::Host, Share::Fixed(0.5));
     let options = PlanOptions::default();
     let mut plan = HeteroPlan::new_blocking(queue, &a, partner, share, &options).unwrap();
-    let product = Product { alpha: 1.0.into(), a: &a, x: &device_x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a: &a, x: &device_x, beta: 0.0.into(), y: &mut y };
     // SAFETY: the host's arrays are those that were uploaded, and nothing else uses x and y meanwhile.
     #[expect(unsafe_code, reason = "the host's copy of the matrix is trusted")]
     unsafe {

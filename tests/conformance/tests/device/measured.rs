@@ -7,8 +7,8 @@ use std::path::Path;
 
 use conformance::{check_product, device, is_interpreter, queue, say};
 use sparrow::{
-    Accumulate, Algorithm, Choice, Csr, DeviceArray, DeviceType, Matrix, Measuring, Op, Plan,
-    PlanOptions, Product, Products, Queue, Reordering, Tables, parse_device_table,
+    Accumulate, Algorithm, Choice, Csr, DeviceArray, DeviceType, Matrix, Measuring, Op, Operands,
+    Plan, PlanOptions, Queue, Reordering, Reuse, Tables, parse_device_table,
 };
 
 /// Rows of the matrix: products are counted, and no time is judged, so an interpreter has few.
@@ -49,8 +49,8 @@ fn tables_with(launch: u32, rules: &str) -> Tables {
     Tables::with_user(Some(("test.toml".into(), table)))
 }
 
-fn options(products: Products, measuring: Measuring) -> PlanOptions {
-    PlanOptions { products, measuring, tables: Some(tables()), ..PlanOptions::default() }
+fn options(products: Reuse, measuring: Measuring) -> PlanOptions {
+    PlanOptions { reuse: products, measuring, tables: Some(tables()), ..PlanOptions::default() }
 }
 
 fn check(queue: &Queue, host: &Csr<f32>, a: &Matrix<f32>, plan: &Plan<f32>) {
@@ -59,7 +59,7 @@ fn check(queue: &Queue, host: &Csr<f32>, a: &Matrix<f32>, plan: &Plan<f32>) {
     let x = DeviceArray::upload_blocking(queue, &numbers).unwrap();
     let mut y = DeviceArray::upload_blocking(queue, &before).unwrap();
     let mut workspace = plan.workspace_blocking(queue).unwrap();
-    let product = Product { alpha: 1.0.into(), a, x: &x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a, x: &x, beta: 0.0.into(), y: &mut y };
     plan.launch(queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
     let found = y.read_blocking(queue).unwrap();
     check_product(host, 1.0, &numbers, 0.0, &before, &found, Accumulate::Plain);
@@ -74,19 +74,19 @@ fn only_many_products_are_measured_for_by_no_more_than_was_allowed_and_the_plan_
         Plan::new_blocking(&queue, &a, &options(products, measuring)).unwrap()
     };
     for (products, measuring) in [
-        (Products::Once, Measuring::Automatic),
-        (Products::Several, Measuring::AtMost(100)),
-        (Products::Many, Measuring::Never),
-        (Products::Many, Measuring::AtMost(0)),
+        (Reuse::Once, Measuring::Automatic),
+        (Reuse::Several, Measuring::AtMost(100)),
+        (Reuse::Many, Measuring::Never),
+        (Reuse::Many, Measuring::AtMost(0)),
         // Too few for anybody to be timed.
-        (Products::Many, Measuring::AtMost(3)),
+        (Reuse::Many, Measuring::AtMost(3)),
     ] {
         let plan = plan(products, measuring);
         assert_eq!(plan.measured_products(), 0, "{products} {measuring:?}");
         assert!(!plan.choice().reason.contains("timed"), "{}", plan.choice().reason);
     }
     for (measuring, most) in [(Measuring::Automatic, 40), (Measuring::AtMost(17), 17)] {
-        let plan = plan(Products::Many, measuring);
+        let plan = plan(Reuse::Many, measuring);
         assert!((1..=most).contains(&plan.measured_products()), "{}", plan.measured_products());
         let told = format!("timed on the matrix by {} products", plan.measured_products());
         assert!(plan.choice().reason.starts_with(&told), "{}", plan.choice().reason);
@@ -100,16 +100,16 @@ fn nothing_is_measured_where_a_launch_takes_longer_than_a_product_unless_a_rule_
     let a = Matrix::upload_blocking(&queue, host_matrix().view()).unwrap();
     let plan = |rules: &str, products, measuring| {
         let tables = Some(tables_with(1_000_000, rules));
-        let options = PlanOptions { products, measuring, tables, ..PlanOptions::default() };
+        let options = PlanOptions { reuse: products, measuring, tables, ..PlanOptions::default() };
         Plan::new_blocking(&queue, &a, &options).unwrap()
     };
-    let several = plan("", Products::Several, Measuring::Automatic);
-    let many = plan("", Products::Many, Measuring::AtMost(100));
+    let several = plan("", Reuse::Several, Measuring::Automatic);
+    let many = plan("", Reuse::Many, Measuring::AtMost(100));
     assert_eq!(many.measured_products(), 0, "{}", many.choice().reason);
     assert!(many.choice().is_same(several.choice()), "{} {}", many.choice(), several.choice());
     assert!(many.choice().reason.contains("nothing is timed"), "{}", many.choice().reason);
     let rule = "[[device.choice.f32.many]]\nalgorithm = \"csr_adaptive\"\n";
-    let by_rule = plan(rule, Products::Many, Measuring::Automatic);
+    let by_rule = plan(rule, Reuse::Many, Measuring::Automatic);
     assert!(by_rule.measured_products() > 0, "{}", by_rule.choice().reason);
     // What a rule for some tens says counts for many where its entry has no model.
     let name = device().traits().name.clone();
@@ -117,7 +117,7 @@ fn nothing_is_measured_where_a_launch_takes_longer_than_a_product_unless_a_rule_
         "[[device]]\nname = {name:?}\norigin = \"this test\"\n\
          [[device.choice.f32.several]]\nalgorithm = \"csr_vector\"\n"
     );
-    let for_both = plan(&rule, Products::Many, Measuring::Automatic);
+    let for_both = plan(&rule, Reuse::Many, Measuring::Automatic);
     assert_eq!(for_both.measured_products(), 0, "{}", for_both.choice().reason);
     assert_eq!(for_both.algorithm(), Algorithm::CsrVector);
 }
@@ -148,7 +148,7 @@ fn a_cpu_times_large_matrices_alone_where_many_products_follow() {
         let host = large_matrix(bytes / 64);
         let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
         let tables = Some(Tables::with_user(None));
-        let options = PlanOptions { products: Products::Many, tables, ..PlanOptions::default() };
+        let options = PlanOptions { reuse: Reuse::Many, tables, ..PlanOptions::default() };
         let plan = Plan::new_blocking(&queue, &a, &options).unwrap();
         let products = plan.measured_products();
         assert_eq!((1..=40).contains(&products), is_timed, "{products}: {}", plan.choice().reason);
@@ -170,7 +170,7 @@ fn what_was_timed_on_a_copy_in_another_order_multiplies_by_it() {
     let mut host = host_matrix();
     let mut a = Matrix::upload_blocking(&queue, host.view()).unwrap();
     for op in [Op::Normal, Op::Transpose] {
-        let of_many = options(Products::Many, Measuring::Automatic);
+        let of_many = options(Reuse::Many, Measuring::Automatic);
         let options = PlanOptions { reordering: Reordering::Clusters, op, ..of_many };
         let mut plan = Plan::new_blocking(&queue, &a, &options).unwrap();
         assert!(plan.measured_products() > 0, "{}", plan.choice().reason);
@@ -192,10 +192,11 @@ fn a_choice_given_back_as_text_runs_the_same_and_nothing_is_measured() {
     let host = host_matrix();
     let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
     let found =
-        Plan::new_blocking(&queue, &a, &options(Products::Many, Measuring::Automatic)).unwrap();
-    for products in Products::ALL {
+        Plan::new_blocking(&queue, &a, &options(Reuse::Many, Measuring::Automatic)).unwrap();
+    for products in Reuse::ALL {
         let choice: Choice = found.choice().to_string().parse().unwrap();
-        let pinned = PlanOptions { choice: Some(choice), products, ..PlanOptions::default() };
+        let pinned =
+            PlanOptions { choice: Some(choice), reuse: products, ..PlanOptions::default() };
         let again = Plan::new_blocking(&queue, &a, &pinned).unwrap();
         assert!(again.choice().is_same(found.choice()), "{} {}", again.choice(), found.choice());
         assert_eq!(again.parameters(), found.parameters());
@@ -229,8 +230,7 @@ fn a_transposed_copy_is_measured_on_too_and_new_values_reach_it() {
     let queue = queue();
     let host = host_matrix();
     let mut a = Matrix::upload_blocking(&queue, host.view()).unwrap();
-    let options =
-        PlanOptions { op: Op::Transpose, ..options(Products::Many, Measuring::Automatic) };
+    let options = PlanOptions { op: Op::Transpose, ..options(Reuse::Many, Measuring::Automatic) };
     let mut plan = Plan::new_blocking(&queue, &a, &options).unwrap();
     assert!(plan.measured_products() > 0);
     let transposed = host.view().transpose();

@@ -6,11 +6,11 @@
 use cl_runtime::raw::Memory;
 use conformance::{queue, say};
 use sparrow::{
-    Algorithm, AnyArray, AnyBatch, AnyBatchProduct, AnyCooToCsr, AnyDenseProduct, AnyDenseToCsr,
-    AnyLinearSystem, AnyMatrix, AnyPlan, AnyProduct, AnySolver, AnySpmmPlan, AnyVectors,
+    Algorithm, AnyArray, AnyBatch, AnyBatchOperands, AnyCooToCsr, AnyDenseToCsr, AnyLinearSystem,
+    AnyMatrix, AnyOperands, AnyPlan, AnySolver, AnySpmmOperands, AnySpmmPlan, AnyVectors,
     BatchOptions, BatchPlan, ColumnWidth, Csr, CsrView, DenseOperands, DenseShape, DeviceArray,
     Duplicates, ElementType, HeteroPlan, HostBatch, Layout, Matrix, Number, OffsetType, Op,
-    Partner, PlanOptions, Product, Queue, Share, SolverOptions, SpmmOptions, StopRule, ValueType,
+    Operands, Partner, PlanOptions, Queue, Share, SolverOptions, SpmmOptions, StopRule, ValueType,
     Variant, VectorOptions,
 };
 
@@ -113,20 +113,20 @@ fn a_result_that_shares_bytes_with_what_is_multiplied_is_refused_in_every_produc
     for (way, x, mut y) in overlapping(&queue) {
         for (plan, workspace) in &mut plans {
             let (alpha, beta) = (one.into(), zero.into());
-            let product = AnyProduct { alpha, a: &a, x: &x, beta, y: &mut y };
+            let product = AnyOperands { alpha, a: &a, x: &x, beta, y: &mut y };
             let launched = plan.launch(&queue, workspace, product, &[]);
             assert_refused(way, launched, "x and y overlap (bytes ");
-            let product = AnyProduct { alpha, a: &a, x: &x, beta, y: &mut y };
+            let product = AnyOperands { alpha, a: &a, x: &x, beta, y: &mut y };
             let launched = plan.launch_blocking(&queue, workspace, product, &[]);
             assert_refused(way, launched, "x and y overlap (bytes ");
         }
         let (alpha, beta) = (one.into(), zero.into());
-        let product = AnyBatchProduct { alpha, a: &batch, x: &x, beta, y: &mut y };
+        let product = AnyBatchOperands { alpha, a: &batch, x: &x, beta, y: &mut y };
         let launched = of_batch.launch(&queue, &mut batch_workspace, product, &[]);
         assert_refused(way, launched, "x of problem 0 and y of problem 0 overlap (bytes ");
         let (plan, workspace) = &mut spmm[0];
         let (alpha, beta) = (one.into(), zero.into());
-        let product = AnyDenseProduct { alpha, a: &a, b: &x, beta, c: &mut y };
+        let product = AnySpmmOperands { alpha, a: &a, b: &x, beta, c: &mut y };
         let launched = plan.launch(&queue, workspace, product, &[]);
         assert_refused(way, launched, "B and C overlap (bytes ");
         let read = |array: &AnyArray| {
@@ -142,7 +142,7 @@ fn a_result_that_shares_bytes_with_what_is_multiplied_is_refused_in_every_produc
     for (start, is_apart) in [(2 * N - 1, false), (2 * N, true)] {
         let (b, mut c) = (both.slice(0..2 * N).unwrap(), both.slice(start..start + 2 * N).unwrap());
         let (alpha, beta) = (one.into(), zero.into());
-        let product = AnyDenseProduct { alpha, a: &a, b: &b, beta, c: &mut c };
+        let product = AnySpmmOperands { alpha, a: &a, b: &b, beta, c: &mut c };
         let launched = plan.launch(&queue, workspace, product, &[]);
         match is_apart {
             true => launched.unwrap().wait().unwrap(),
@@ -168,12 +168,12 @@ fn alpha_and_beta_in_a_result_and_a_result_in_the_matrix_are_refused() {
         let inside = arena.slice(N + at..2 * N + 5).unwrap();
         let [alpha, beta] = if name == "alpha" { [&inside, &apart] } else { [&apart, &inside] };
         let product =
-            AnyProduct { alpha: alpha.into(), a: &a, x: &x, beta: beta.into(), y: &mut y };
+            AnyOperands { alpha: alpha.into(), a: &a, x: &x, beta: beta.into(), y: &mut y };
         let launched = plan.launch(&queue, &mut workspace, product, &[]);
         assert_refused(name, launched, &format!("{name} and y overlap (bytes "));
     }
     let before = arena.slice(N - 1..2 * N).unwrap();
-    let product = AnyProduct {
+    let product = AnyOperands {
         alpha: (&before).into(),
         a: &a,
         x: &apart_x(&queue),
@@ -187,7 +187,7 @@ fn alpha_and_beta_in_a_result_and_a_result_in_the_matrix_are_refused() {
         let mut y = as_floats(array, N);
         let words = format!("{name} and y overlap (bytes ");
         let product =
-            AnyProduct { alpha: (&apart).into(), a: &a, x: &x, beta: (&apart).into(), y: &mut y };
+            AnyOperands { alpha: (&apart).into(), a: &a, x: &x, beta: (&apart).into(), y: &mut y };
         let launched = plan.launch(&queue, &mut workspace, product, &[]);
         assert_refused(name, launched, &words);
         let words = format!("{name} and x overlap (bytes ");
@@ -255,7 +255,8 @@ fn problems_whose_x_and_y_take_turns_in_one_array_are_right_and_one_element_more
     let mut workspace = plan.workspace_blocking(&queue).unwrap();
     let all = DeviceArray::upload_blocking(&queue, &numbers).unwrap();
     let (x, mut y) = (all.as_any().alias(), all.as_any().alias());
-    let product = AnyBatchProduct { alpha: one.into(), a: &a, x: &x, beta: zero.into(), y: &mut y };
+    let product =
+        AnyBatchOperands { alpha: one.into(), a: &a, x: &x, beta: zero.into(), y: &mut y };
     plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
     let found = all.read_blocking(&queue).unwrap();
     for index in [0, 2] {
@@ -271,14 +272,15 @@ fn problems_whose_x_and_y_take_turns_in_one_array_are_right_and_one_element_more
     let a = with(&problems);
     let plan = BatchPlan::new_blocking(&queue, &a, &BatchOptions::default()).unwrap();
     let mut workspace = plan.workspace_blocking(&queue).unwrap();
-    let product = AnyBatchProduct { alpha: one.into(), a: &a, x: &x, beta: zero.into(), y: &mut y };
+    let product =
+        AnyBatchOperands { alpha: one.into(), a: &a, x: &x, beta: zero.into(), y: &mut y };
     let launched = plan.launch(&queue, &mut workspace, product, &[]);
     assert_refused("", launched, "x of problem 1 and y of problem 0 overlap (bytes ");
     let mut y = as_floats(a.values(), 4 * N);
     let other = apart_x(&queue);
     let long = DeviceArray::upload_blocking(&queue, &[1.0f32; 4 * N]).unwrap().into_any();
     let product =
-        AnyBatchProduct { alpha: one.into(), a: &a, x: &long, beta: zero.into(), y: &mut y };
+        AnyBatchOperands { alpha: one.into(), a: &a, x: &long, beta: zero.into(), y: &mut y };
     let launched = plan.launch(&queue, &mut workspace, product, &[]);
     assert_refused("", launched, "the batch's values of problem 0 and y of problem 0 overlap");
     let options = BatchOptions { scalars_on_device: true, ..BatchOptions::default() };
@@ -286,7 +288,7 @@ fn problems_whose_x_and_y_take_turns_in_one_array_are_right_and_one_element_more
     let mut workspace = plan.workspace_blocking(&queue).unwrap();
     let mut y = DeviceArray::upload_blocking(&queue, &[1.0f32; 4 * N]).unwrap().into_any();
     let each = y.slice(N - 1..4 * N).unwrap();
-    let product = AnyBatchProduct {
+    let product = AnyBatchOperands {
         alpha: sparrow::AnyBatchCoefficient::One(&other),
         a: &a,
         x: &long,
@@ -376,7 +378,7 @@ fn two_devices_refuse_what_overlaps_too() {
     let mut plan = HeteroPlan::new_blocking(&queue, &a, Partner::Host, share, &options).unwrap();
     for (way, x, y) in overlapping(&queue) {
         let (x, mut y) = (x.into_typed().unwrap(), y.into_typed().unwrap());
-        let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+        let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
         // SAFETY: nothing is in flight.
         #[expect(unsafe_code, reason = "nothing that was enqueued touches x or y")]
         let done = unsafe { plan.product_blocking(&queue, product, &[]) };
@@ -384,7 +386,7 @@ fn two_devices_refuse_what_overlaps_too() {
     }
     let x: DeviceArray<f32> = apart_x(&queue).into_typed().unwrap();
     let mut y = a.values().slice(0..N).unwrap();
-    let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
     // SAFETY: nothing is in flight.
     #[expect(unsafe_code, reason = "nothing that was enqueued touches x or y")]
     let done = unsafe { plan.product_blocking(&queue, product, &[]) };

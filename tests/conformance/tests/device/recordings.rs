@@ -4,8 +4,8 @@
 
 use conformance::{Fixture, Gate, bits, device, is_interpreter, options, queue, queue_on, say};
 use sparrow::{
-    Accumulate, Algorithm, AnyRecording, DeviceArray, DeviceType, Matrix, NoEvent, Op, Plan,
-    PlanOptions, Product, Queue, Reordering, Replay, Variant, Workspace,
+    Accumulate, Algorithm, AnyRecording, DeviceArray, DeviceType, Matrix, NoEvent, Op, Operands,
+    Plan, PlanOptions, Queue, Reordering, Replay, Variant, Workspace,
 };
 
 /// Every algorithm, launches that are two kernels, and one among kernels that move x and y.
@@ -45,10 +45,10 @@ impl Pair {
     }
 
     /// y = 0.5 A x - 0.25 y from the first to the second, or back; the numbers stay small.
-    fn product<'a>(&'a mut self, a: &'a Matrix<f32>, back: bool) -> Product<'a, f32, u32> {
+    fn product<'a>(&'a mut self, a: &'a Matrix<f32>, back: bool) -> Operands<'a, f32, u32> {
         let [first, second] = &mut self.0;
         let (x, y) = if back { (&*second, first) } else { (&*first, second) };
-        Product { alpha: 0.5.into(), a, x, beta: (-0.25).into(), y }
+        Operands { alpha: 0.5.into(), a, x, beta: (-0.25).into(), y }
     }
 
     fn bits(&self, queue: &Queue) -> [Vec<u64>; 2] {
@@ -193,7 +193,7 @@ fn a_replay_reads_what_is_in_its_arrays_then() {
     for replay in replays(&queue) {
         let mut y = fixture.poisoned_y(&queue);
         let (alpha, beta) = (scalars.slice(0..1).unwrap(), scalars.slice(1..2).unwrap());
-        let product = |y| Product {
+        let product = |y| Operands {
             alpha: (&alpha).into(),
             a: &fixture.a,
             x: &fixture.x,
@@ -213,7 +213,7 @@ fn a_replay_reads_what_is_in_its_arrays_then() {
         let found = bits(&y.read_blocking(&queue).unwrap());
 
         let mut y = fixture.poisoned_y(&queue);
-        let product = Product {
+        let product = Operands {
             alpha: (&alpha).into(),
             a: &fixture.a,
             x: &fixture.x,
@@ -316,7 +316,7 @@ fn a_product_that_cannot_be_launched_cannot_be_recorded() {
     let mut pair = Pair::new(&fixture, &queue);
     let mut recorder = plan.recorder_blocking(&queue).unwrap();
     let mut short = DeviceArray::upload_blocking(&queue, &[0.0f32; 3]).unwrap();
-    let product = Product { y: &mut short, ..pair.product(&fixture.a, false) };
+    let product = Operands { y: &mut short, ..pair.product(&fixture.a, false) };
     let error = recorder.product(product).unwrap_err().to_string();
     assert!(error.contains('y'), "{error}");
     let elsewhere = queue_on(&device());

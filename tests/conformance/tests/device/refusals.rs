@@ -4,8 +4,8 @@
 
 use conformance::{Fixture, device, options, queue, say};
 use sparrow::{
-    Accumulate, Algorithm, Coefficient, Context, Csr, DeviceArray, Matrix, Plan, PlanOptions,
-    Product, Queue, RuntimeError, Tables, Value, Variant,
+    Accumulate, Algorithm, Coefficient, Context, Csr, DeviceArray, Matrix, Operands, Plan,
+    PlanOptions, Queue, RuntimeError, Tables, Value, Variant,
 };
 
 /// Says why, and makes sure that the words are there.
@@ -239,7 +239,7 @@ fn scalars_that_come_another_way_than_the_plan_takes_them() {
     let Scene { queue, fixture, plan, workspace, y } = &mut by_value;
     let one = DeviceArray::upload_blocking(queue, &[1.0f32]).unwrap();
     let (a, x) = (&fixture.a, &fixture.x);
-    let product = Product { alpha: (&one).into(), a, x, beta: 0.0.into(), y };
+    let product = Operands { alpha: (&one).into(), a, x, beta: 0.0.into(), y };
     let refused = plan.launch(queue, workspace, product, &[]).unwrap_err();
     assert_says(&refused, &["alpha came as a device array", "by value", "scalars_on_device"]);
 
@@ -252,7 +252,7 @@ fn scalars_that_come_another_way_than_the_plan_takes_them() {
         (Coefficient::Value(1.0), on_device, ["alpha came by value", "from the device"]),
         (Coefficient::Device(&none), on_device, ["alpha has 0 elements", "1 is needed"]),
     ] {
-        let product = Product { alpha, a, x, beta, y };
+        let product = Operands { alpha, a, x, beta, y };
         let refused = plan.launch(queue, &mut workspace, product, &[]).unwrap_err();
         assert_says(&refused, &words);
     }

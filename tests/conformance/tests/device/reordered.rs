@@ -8,8 +8,8 @@ use conformance::{check_in_order, check_in_order_after, check_product, csr, opti
 use csr_core::{Csr, RealValue};
 use sparrow::{
     Accumulate, Algorithm, AnyPlan, AnyReorderedMatrix, DeviceArray, LinearSystem, Matrix, NoEvent,
-    Op, PatternView, Plan, PlanOptions, Preconditioner, Product, Products, Queue, Reordering,
-    Solver, SolverMethod, SolverOptions, StopRule, Variant, VectorOrder,
+    Op, Operands, PatternView, Plan, PlanOptions, Preconditioner, Queue, Reordering, Reuse, Solver,
+    SolverMethod, SolverOptions, StopRule, Variant, VectorOrder,
 };
 
 const BOTH: [Reordering; 2] = Reordering::CHANGING;
@@ -76,15 +76,18 @@ fn beta_zero_never_reads_y_and_what_the_plan_keeps_is_counted() {
     let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
     let x: Vec<f32> = csr_core::random_vector(5, 16);
     let device_x = DeviceArray::upload_blocking(&queue, &x).unwrap();
-    for products in [Products::Several, Products::Many] {
-        let options =
-            PlanOptions { reordering: Reordering::Clusters, products, ..PlanOptions::default() };
+    for products in [Reuse::Several, Reuse::Many] {
+        let options = PlanOptions {
+            reordering: Reordering::Clusters,
+            reuse: products,
+            ..PlanOptions::default()
+        };
         let plan = Plan::new_blocking(&queue, &a, &options).unwrap();
         let mut y = DeviceArray::upload_blocking(&queue, &[f32::NAN; 16]).unwrap();
         let mut workspace = plan.workspace_blocking(&queue).unwrap();
         for _ in 0..2 {
             let product =
-                Product { alpha: 1.0.into(), a: &a, x: &device_x, beta: 0.0.into(), y: &mut y };
+                Operands { alpha: 1.0.into(), a: &a, x: &device_x, beta: 0.0.into(), y: &mut y };
             plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
         }
         let found = y.read_blocking(&queue).unwrap();
@@ -111,12 +114,12 @@ fn new_values_reach_every_copy_and_old_ones_are_refused() {
         let mut y = DeviceArray::upload_blocking(&queue, &[f32::NAN; 16]).unwrap();
         let mut workspace = plan.workspace_blocking(&queue).unwrap();
         let product =
-            Product { alpha: 1.0.into(), a: &a, x: &device_x, beta: 0.0.into(), y: &mut y };
+            Operands { alpha: 1.0.into(), a: &a, x: &device_x, beta: 0.0.into(), y: &mut y };
         let refused = plan.launch(&queue, &mut workspace, product, &[]).unwrap_err();
         assert!(refused.to_string().contains("update_values_blocking"), "{refused}");
         plan.update_values_blocking(&queue, &a).unwrap();
         let product =
-            Product { alpha: 1.0.into(), a: &a, x: &device_x, beta: 0.0.into(), y: &mut y };
+            Operands { alpha: 1.0.into(), a: &a, x: &device_x, beta: 0.0.into(), y: &mut y };
         plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
         let found = y.read_blocking(&queue).unwrap();
         check_product(&host, 1.0, &x, 0.0, &found, &found, Accumulate::Plain);

@@ -5,8 +5,8 @@
 
 use conformance::{Parts, check_product, queue};
 use sparrow::{
-    Accumulate, Algorithm, Csr, DeviceArray, Matrix, Plan, PlanOptions, Planning, Product,
-    Products, Queue, RealValue, Value,
+    Accumulate, Algorithm, Csr, DeviceArray, Matrix, Operands, Plan, PlanOptions, Planning, Queue,
+    RealValue, Reuse, Value,
 };
 
 fn options(slice_rows: u32, accumulate: Accumulate) -> PlanOptions {
@@ -68,7 +68,7 @@ fn multiply<V: RealValue>(
     let mut y = DeviceArray::upload_blocking(queue, y_before).unwrap();
     let mut workspace = plan.workspace_blocking(queue).unwrap();
     let (alpha, beta) = (V::Accum::from_f64(1.5), V::Accum::from_f64(-1.0));
-    let product = Product { alpha: alpha.into(), a, x: &x, beta: beta.into(), y: &mut y };
+    let product = Operands { alpha: alpha.into(), a, x: &x, beta: beta.into(), y: &mut y };
     plan.launch(queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
     y.read_blocking(queue).unwrap()
 }
@@ -137,7 +137,7 @@ fn the_automatic_choice_makes_no_copy_on_the_host_where_plans_are_made_on_the_de
     let x: Vec<f32> = csr_core::random_vector(5, COLS);
     let y_before = vec![0.0; host.rows()];
     for planning in [Planning::OnDevice, Planning::Automatic] {
-        let options = PlanOptions { planning, products: Products::Many, ..PlanOptions::default() };
+        let options = PlanOptions { planning, reuse: Reuse::Many, ..PlanOptions::default() };
         let plan = Plan::new_blocking(&queue, &a, &options).unwrap();
         if planning == Planning::OnDevice {
             assert_ne!(plan.choice().algorithm, Algorithm::Sell);

@@ -5,7 +5,7 @@
 
 use conformance::{check_product, queue};
 use sparrow::{
-    Accumulate, Algorithm, Csr, DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, RealValue,
+    Accumulate, Algorithm, Csr, DeviceArray, Matrix, Operands, Plan, PlanOptions, Queue, RealValue,
     Value,
 };
 
@@ -59,7 +59,7 @@ fn multiply<V: RealValue>(
     let mut y = DeviceArray::upload_blocking(queue, y_before).unwrap();
     let mut workspace = plan.workspace_blocking(queue).unwrap();
     let (alpha, beta) = (V::Accum::from_f64(1.5), V::Accum::from_f64(-1.0));
-    let product = Product { alpha: alpha.into(), a, x: &x, beta: beta.into(), y: &mut y };
+    let product = Operands { alpha: alpha.into(), a, x: &x, beta: beta.into(), y: &mut y };
     plan.launch(queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
     y.read_blocking(queue).unwrap()
 }

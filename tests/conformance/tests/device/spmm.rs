@@ -9,8 +9,8 @@ use cl_runtime::spmm::RowFacts;
 use conformance::{compiles_slowly, device, extent, is_interpreter, is_shared, queue, say};
 use csr_core::dense_product;
 use sparrow::{
-    Context, Csr, DenseMatrix, DenseProduct, DenseShape, DeviceArray, DeviceType, Layout, Matrix,
-    Op, Queue, SpmmAlgorithm, SpmmOptions, SpmmPlan, SpmmVariant, ValueType,
+    Context, Csr, DenseMatrix, DenseShape, DeviceArray, DeviceType, Layout, Matrix, Op, Queue,
+    SpmmAlgorithm, SpmmOperands, SpmmOptions, SpmmPlan, SpmmVariant, ValueType,
 };
 use sparrow_bench::selftest::{Extent, Progress, SpmmCase, SpmmConfiguration, run_spmm, run_spmms};
 
@@ -236,12 +236,12 @@ fn a_transposed_copy_multiplies_and_follows_new_values() {
             let values: Vec<f64> = matrix.values().iter().map(|value| scale * value).collect();
             a.write_values_blocking(&queue, &values).unwrap();
             let product =
-                DenseProduct { alpha: 1.0.into(), a: &a, b: &b, beta: 0.0.into(), c: &mut c };
+                SpmmOperands { alpha: 1.0.into(), a: &a, b: &b, beta: 0.0.into(), c: &mut c };
             let error = plan.launch(&queue, &mut workspace, product, &[]).unwrap_err().to_string();
             assert!(error.contains("update_values_blocking"), "{error}");
             plan.update_values_blocking(&queue, &a).unwrap();
         }
-        let product = DenseProduct { alpha: 1.0.into(), a: &a, b: &b, beta: 0.0.into(), c: &mut c };
+        let product = SpmmOperands { alpha: 1.0.into(), a: &a, b: &b, beta: 0.0.into(), c: &mut c };
         plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
         let found = c.read_blocking(&queue).unwrap();
         let mut host = vec![0.0; c_shape.span()];
@@ -337,7 +337,7 @@ fn operands_that_do_not_fit_are_refused_by_name() {
     let memory = DeviceArray::upload_blocking(&queue, &vec![1.0; 400]).unwrap();
     let mut launch = |a: &Matrix<f64>, b: std::ops::Range<usize>, c: std::ops::Range<usize>| {
         let (b, mut c) = (memory.slice(b).unwrap(), memory.slice(c).unwrap());
-        let product = DenseProduct { alpha: 1.0.into(), a, b: &b, beta: 0.0.into(), c: &mut c };
+        let product = SpmmOperands { alpha: 1.0.into(), a, b: &b, beta: 0.0.into(), c: &mut c };
         plan.launch(&queue, &mut workspace, product, &[]).map(|event| event.wait().unwrap())
     };
     let refused = |found: sparrow::Result<()>| found.unwrap_err().to_string();

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use conformance::{extent, implementations, options, queue, say};
 use csr_core::{Csr, RealValue};
-use sparrow::{Accumulate, DeviceArray, Matrix, Plan, Product, Queue};
+use sparrow::{Accumulate, DeviceArray, Matrix, Operands, Plan, Queue};
 use sparrow_bench::selftest::{Configuration, run_suite};
 
 #[test]
@@ -53,7 +53,7 @@ fn keeps_subnormals<V: RealValue<Accum = V> + PartialEq + std::fmt::Debug>(
         let plan = Plan::new_blocking(queue, &a, &options).unwrap();
         let mut workspace = plan.workspace_blocking(queue).unwrap();
         let (alpha, beta) = (V::from_f64(1.0).into(), V::from_f64(0.0).into());
-        let product = Product { alpha, a: &a, x: &x, beta, y: &mut y };
+        let product = Operands { alpha, a: &a, x: &x, beta, y: &mut y };
         plan.launch(queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
         let found = y.read_blocking(queue).unwrap();
         assert_eq!(found, expected, "{algorithm} {variant}");

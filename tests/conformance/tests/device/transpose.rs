@@ -5,7 +5,7 @@
 use conformance::{queue, shapes};
 use csr_core::verify::{Oracle, Summation};
 use csr_core::{Csr, RealValue, Value as _, bf16};
-use sparrow::{Algorithm, DeviceArray, Matrix, Op, Plan, PlanOptions, Product, Queue, Workspace};
+use sparrow::{Algorithm, DeviceArray, Matrix, Op, Operands, Plan, PlanOptions, Queue, Workspace};
 use sparrow_bench::selftest::Limits;
 
 const LIMITS: Limits = Limits { group_size: 64, nnz_per_wg: 128, share: 256, tile: 32 };
@@ -33,7 +33,7 @@ fn check<V: RealValue>(
     let mut y = DeviceArray::upload_blocking(queue, &y_before).unwrap();
     let mut workspace = plan.workspace_blocking(queue).unwrap();
     let product =
-        Product { alpha: alpha.into(), a: on_device, x: &device_x, beta: beta.into(), y: &mut y };
+        Operands { alpha: alpha.into(), a: on_device, x: &device_x, beta: beta.into(), y: &mut y };
     plan.launch(queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
     let oracle = Oracle::new(alpha, transposed.view(), &x, beta, &y_before).unwrap();
     let found = oracle.verify(&y.read_blocking(queue).unwrap(), Summation::Plain).unwrap();
@@ -74,7 +74,7 @@ fn new_values_reach_the_copy_and_old_ones_are_refused() {
     let x = DeviceArray::allocate(queue.context(), matrix.rows()).unwrap();
     let mut y = DeviceArray::allocate(queue.context(), matrix.cols()).unwrap();
     let mut workspace = plan.workspace_blocking(&queue).unwrap();
-    let product = Product { alpha: 1.0.into(), a: &on_device, x: &x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a: &on_device, x: &x, beta: 0.0.into(), y: &mut y };
     let refusal = plan.launch(&queue, &mut workspace, product, &[]).unwrap_err();
     assert!(refusal.to_string().contains("update_values_blocking"), "{refusal}");
 

@@ -6,11 +6,10 @@ use conformance::host_solvers::{self, class};
 use conformance::{Fixture, check_product, csr, queues_on_two_devices, say};
 use csr_core::Csr;
 use sparrow::{
-    Accumulate, Batch, BatchOptions, BatchPlan, BatchProduct, ColumnWidth, DenseProduct,
-    DenseShape, DenseToCsr, DeviceArray, HeteroPlan, HostBatch, Layout, LinearSystem, Matrix,
-    Partner, Plan, PlanOptions, Preconditioner, Product, Queue, RowOffsets, Share, Solver,
-    SolverMethod, SpgemmOptions, SpgemmPlan, SpmmOptions, SpmmPlan, StopRule, VectorOptions,
-    Vectors,
+    Accumulate, Batch, BatchOperands, BatchOptions, BatchPlan, ColumnWidth, DenseShape, DenseToCsr,
+    DeviceArray, HeteroPlan, HostBatch, Layout, LinearSystem, Matrix, Operands, Partner, Plan,
+    PlanOptions, Preconditioner, Queue, RowOffsets, Share, Solver, SolverMethod, SpgemmOptions,
+    SpgemmPlan, SpmmOperands, SpmmOptions, SpmmPlan, StopRule, VectorOptions, Vectors,
 };
 
 /// Two queues, or a word that they were not to be had.
@@ -75,7 +74,7 @@ fn products_of_matrices(one: &Queue, other: &Queue, host: &Csr<f32>, a: &Matrix<
     let mut workspace = plan.workspace_blocking(one).unwrap();
     let b = DeviceArray::upload_blocking(one, &[1f32; 60]).unwrap();
     let mut c = DeviceArray::upload_blocking(one, &[1f32; 60]).unwrap();
-    let product = DenseProduct { alpha: 1.0.into(), a, b: &b, beta: 0.0.into(), c: &mut c };
+    let product = SpmmOperands { alpha: 1.0.into(), a, b: &b, beta: 0.0.into(), c: &mut c };
     assert_names_the_device(plan.launch(other, &mut workspace, product, &[]));
     assert_names_the_device(plan.workspace_blocking(other));
 
@@ -86,7 +85,7 @@ fn products_of_matrices(one: &Queue, other: &Queue, host: &Csr<f32>, a: &Matrix<
     let options = PlanOptions::default();
     let mut plan = HeteroPlan::new_blocking(one, a, partner, share, &options).unwrap();
     let (x, mut y) = (b.slice(0..30).unwrap(), c.slice(0..30).unwrap());
-    let product = Product { alpha: 1.0.into(), a, x: &x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a, x: &x, beta: 0.0.into(), y: &mut y };
     // SAFETY: the host's arrays are those that were uploaded, and nothing else uses x and y meanwhile.
     #[expect(unsafe_code, reason = "the host's copy of the matrix is trusted")]
     let refused = unsafe { plan.product_blocking(other, product, &[]) };
@@ -95,7 +94,7 @@ fn products_of_matrices(one: &Queue, other: &Queue, host: &Csr<f32>, a: &Matrix<
     // The other makes its own, of the same arrays.
     let plan = Plan::new_blocking(other, a, &options).unwrap();
     let mut workspace = plan.workspace_blocking(other).unwrap();
-    let product = Product { alpha: 1.0.into(), a, x: &x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a, x: &x, beta: 0.0.into(), y: &mut y };
     plan.launch(other, &mut workspace, product, &[]).unwrap().wait().unwrap();
     let y = y.read_blocking(one).unwrap();
     check_product(host, 1.0, &[1.0; 30], 0.0, &y, &y, Accumulate::Plain);
@@ -110,7 +109,8 @@ fn batches(one: &Queue, other: &Queue, host: &Csr<f32>) {
     let mut workspace = plan.workspace_blocking(one).unwrap();
     let x = DeviceArray::upload_blocking(one, &[1f32; 30]).unwrap();
     let mut y = DeviceArray::upload_blocking(one, &[1f32; 30]).unwrap();
-    let product = BatchProduct { alpha: 1.0.into(), a: &batch, x: &x, beta: 0.0.into(), y: &mut y };
+    let product =
+        BatchOperands { alpha: 1.0.into(), a: &batch, x: &x, beta: 0.0.into(), y: &mut y };
     assert_names_the_device(plan.launch(other, &mut workspace, product, &[]));
 }
 

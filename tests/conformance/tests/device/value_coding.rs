@@ -5,7 +5,7 @@
 
 use conformance::{Parts, is_interpreter, queue};
 use sparrow::{
-    Algorithm, Csr, DeviceArray, Matrix, Plan, PlanOptions, Planned, Planning, Product, Queue,
+    Algorithm, Csr, DeviceArray, Matrix, Operands, Plan, PlanOptions, Planned, Planning, Queue,
     Real, RealValue, Value, ValueCoding, Workspace,
 };
 
@@ -97,7 +97,7 @@ fn product_in<V: RealValue>(
     let y: Vec<V::Accum> = csr_core::random_vector(6, a.rows());
     let mut y = DeviceArray::upload_blocking(queue, &y).unwrap();
     let (alpha, beta) = (V::Accum::from_f64(1.5), V::Accum::from_f64(-1.0));
-    let product = Product { alpha: alpha.into(), a, x: &x, beta: beta.into(), y: &mut y };
+    let product = Operands { alpha: alpha.into(), a, x: &x, beta: beta.into(), y: &mut y };
     plan.launch(queue, workspace, product, &[]).unwrap().wait().unwrap();
     let found = y.read_blocking(queue).unwrap();
     let bits = |y: &V::Accum| {

@@ -9,8 +9,8 @@ use conformance::in_place::{InPlace, Lies, MatrixInPlace, address_in_a_kernel, w
 use conformance::{check_product, csr, device, is_interpreter, options, queue, queue_on, say};
 use opencl3::memory;
 use sparrow::{
-    Accumulate, Algorithm, Context, Csr, DeviceArray, HeteroPlan, Matrix, Partner, Plan,
-    PlanOptions, Product, Queue, RealValue, Share, Variant,
+    Accumulate, Algorithm, Context, Csr, DeviceArray, HeteroPlan, Matrix, Operands, Partner, Plan,
+    PlanOptions, Queue, RealValue, Share, Variant,
 };
 
 fn small() -> PlanOptions {
@@ -96,7 +96,7 @@ fn copied_for_y(queue: &Queue, lies: YLies, share: f64, beta: f32) -> usize {
     let kept = (lies != YLies::OrphanedPart).then_some(whole);
     let (partner, share) = (Partner::Host, Share::Fixed(share));
     let mut plan = HeteroPlan::new_blocking(queue, &a, partner, share, &small()).unwrap();
-    let product = Product { alpha: 1.5.into(), a: &a, x: &x, beta: beta.into(), y: &mut y };
+    let product = Operands { alpha: 1.5.into(), a: &a, x: &x, beta: beta.into(), y: &mut y };
     // SAFETY: nothing is in flight.
     let done = unsafe { plan.product_blocking(queue, product, &[]) }.unwrap();
     let found = y.read_blocking(queue).unwrap();
@@ -167,7 +167,7 @@ fn is_in_place<V: RealValue<Accum = V>>(queue: &Queue, lies: Lies) {
         // Zeros that workspaces begin with, and nothing of the matrix.
         assert!(copied_bytes() - copied <= plan.workspace_bytes() as u64, "{lies:?}");
         let copied = copied_bytes();
-        let product = Product {
+        let product = Operands {
             alpha: alpha.into(),
             a: &a.matrix,
             x: x.array(),
@@ -211,7 +211,7 @@ fn both_stages_run_without_a_copy() {
             let mut workspace = plan.workspace_blocking(&queue).unwrap();
             let copied = copied_bytes();
             let (x, y) = (x.array(), y.array_mut());
-            let product = Product { alpha: 1.0.into(), a: &a.matrix, x, beta: 0.0.into(), y };
+            let product = Operands { alpha: 1.0.into(), a: &a.matrix, x, beta: 0.0.into(), y };
             // SAFETY: nothing is in flight.
             let stages =
                 unsafe { plan.launch_in_place_blocking(&queue, &mut workspace, product, &[]) };
@@ -239,7 +239,7 @@ fn a_product_of_both_takes_hardly_more_memory_than_its_matrix() {
         let mut plan =
             HeteroPlan::new_blocking(&queue, &a.matrix, partner, share, &options).unwrap();
         let (x, y) = (x.array(), y.array_mut());
-        let product = Product { alpha: 1.0.into(), a: &a.matrix, x, beta: 0.0.into(), y };
+        let product = Operands { alpha: 1.0.into(), a: &a.matrix, x, beta: 0.0.into(), y };
         // SAFETY: nothing is in flight.
         unsafe { plan.product_blocking(&queue, product, &[]).unwrap() };
         let (extra, matrix) = (plan.extra_bytes(), host.size_bytes());
@@ -265,7 +265,7 @@ fn a_second_device_reads_the_matrix_where_it_lies() {
         let ours = plan.extra_bytes() - y_bytes;
         assert!(ours < host.size_bytes() / 2, "{ours} of {}", host.size_bytes());
         let (x, y) = (x.array(), y.array_mut());
-        let product = Product { alpha: 1.0.into(), a: &a.matrix, x, beta: 0.0.into(), y };
+        let product = Operands { alpha: 1.0.into(), a: &a.matrix, x, beta: 0.0.into(), y };
         // SAFETY: nothing is in flight.
         let done = unsafe { plan.product_blocking(&queue, product, &[]) }.unwrap();
         // Its rows of y alone, read from its device and at most once more written to the first one's.
@@ -290,7 +290,7 @@ fn a_device_with_memory_of_its_own_says_what_was_copied() {
     let mut plan = HeteroPlan::new_blocking(&queue, &a, Partner::Host, share, &small()).unwrap();
     assert_eq!(plan.matrix_copied_bytes(), host.size_bytes());
     assert!(copied_bytes() - copied >= host.size_bytes() as u64);
-    let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
     // SAFETY: nothing is in flight.
     let done = unsafe { plan.product_blocking(&queue, product, &[]) }.unwrap();
     assert!(done.shared_bytes == 0 && done.copied_bytes > size_of_val(&host_x[..]), "{done:?}");

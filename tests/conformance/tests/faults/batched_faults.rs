@@ -5,7 +5,7 @@
 use cl_runtime::raw::fault::Kind;
 use conformance::{alone, bits, check_product, device, fail_each, names};
 use sparrow::{
-    Accumulate, Batch, BatchCoefficient, BatchOptions, BatchPlan, BatchProduct, BatchedAlgorithm,
+    Accumulate, Batch, BatchCoefficient, BatchOperands, BatchOptions, BatchPlan, BatchedAlgorithm,
     BinaryCache, ColumnWidth, Context, Csr, DeviceArray, HostBatch, Queue, Result,
 };
 
@@ -40,7 +40,7 @@ fn multiply(queue: &Queue, host: &HostBatch<f32>) -> Result<Vec<f32>> {
     for _ in 0..2 {
         y.write_blocking(queue, &vec![0.5f32; host.y_len()])?;
         let (alpha, beta) = (BatchCoefficient::Each(&numbers), BatchCoefficient::Each(&numbers));
-        let product = BatchProduct { alpha, a: &batch, x: &x, beta, y: &mut y };
+        let product = BatchOperands { alpha, a: &batch, x: &x, beta, y: &mut y };
         plan.launch(queue, &mut workspace, product, &[])?.wait()?;
     }
     Ok(y.read_blocking(queue)?)

@@ -11,7 +11,7 @@ use conformance::{
 };
 use sparrow::{
     Accumulate, Algorithm, BinaryCache, Context, Csr, DeviceArray, DeviceType, Error, Matrix, Op,
-    Plan, PlanOptions, Planning, Product, Queue, Reordering, Result, Variant,
+    Operands, Plan, PlanOptions, Planning, Queue, Reordering, Result, Variant,
 };
 
 /// y = 2.5 A x - 0.75 y on a matrix with empty, short and cut rows, small enough for Oclgrind.
@@ -67,7 +67,7 @@ impl Problem {
                 true => ((&alpha).into(), (&beta).into()),
                 false => (ALPHA.into(), BETA.into()),
             };
-            let product = Product { alpha, a: &a, x: &x, beta, y: &mut y };
+            let product = Operands { alpha, a: &a, x: &x, beta, y: &mut y };
             if options.variant.blocks() {
                 // SAFETY: nothing is in flight.
                 #[expect(unsafe_code, reason = "nothing that was enqueued touches the operands")]
@@ -325,7 +325,7 @@ fn use_arrays(queue: &Queue) -> Result<Vec<u32>> {
     let mut y = DeviceArray::allocate(context, 0)?;
     let options = options(Algorithm::CsrScalar, Variant::Full, Accumulate::Plain);
     let plan = Plan::new_blocking(queue, &a, &options)?;
-    let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+    let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
     plan.launch(queue, &mut plan.workspace_blocking(queue)?, product, &[])?.wait()?;
     Ok(found)
 }
@@ -374,7 +374,7 @@ fn a_workspace_outlives_launches_that_were_refused() {
         let plan = Plan::new_blocking(&queue, &a, &options).unwrap();
         let mut workspace = plan.workspace_blocking(&queue).unwrap();
         let mut launch = |queue: &Queue, y: &mut DeviceArray<f32>| {
-            let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y };
+            let product = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y };
             Ok::<_, Error>(plan.launch(queue, &mut workspace, product, &[])?.wait()?)
         };
         launch(&queue, &mut y).unwrap();
@@ -416,7 +416,7 @@ fn values_of_a_transposed_copy_that_could_not_be_fetched_are_not_used() {
     let mut plan = Plan::new_blocking(&queue, &a, &options).unwrap();
     let mut workspace = plan.workspace_blocking(&queue).unwrap();
     let mut launch = |plan: &Plan<f32>, a: &Matrix<f32>| {
-        let product = Product { alpha: 1.0.into(), a, x: &x, beta: 0.0.into(), y: &mut y };
+        let product = Operands { alpha: 1.0.into(), a, x: &x, beta: 0.0.into(), y: &mut y };
         plan.launch(&queue, &mut workspace, product, &[])?.wait()?;
         Ok::<_, Error>(bits(&y.read_blocking(&queue)?))
     };
@@ -463,7 +463,7 @@ fn a_thread_whose_launches_fail_does_not_disturb_another_with_the_same_plan() {
         for _ in 0..20 {
             let mut launch = || {
                 let product =
-                    Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+                    Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
                 Ok::<_, Error>(plan.launch(&queue, &mut workspace, product, &[])?.wait()?)
             };
             if is_failing {

@@ -9,8 +9,8 @@ use conformance::{
     Fixture, alone, bits, device, fail_each, is_interpreter, names, options, queue_on, say,
 };
 use sparrow::{
-    Accumulate, Algorithm, AnyRecording, DeviceArray, DeviceType, NoEvent, Plan, PlanOptions,
-    Product, Queue, Reordering, Replay, Result, Variant,
+    Accumulate, Algorithm, AnyRecording, DeviceArray, DeviceType, NoEvent, Operands, Plan,
+    PlanOptions, Queue, Reordering, Replay, Result, Variant,
 };
 
 /// Of two kernels each product where stage 2 runs on the device.
@@ -41,7 +41,7 @@ impl Problem {
         let mut recorder = self.plan.recorder_blocking(queue)?;
         for y in results {
             let (a, x) = (&self.fixture.a, &self.fixture.x);
-            recorder.product(Product { alpha: 1.0.into(), a, x, beta: 0.0.into(), y })?;
+            recorder.product(Operands { alpha: 1.0.into(), a, x, beta: 0.0.into(), y })?;
         }
         recorder.finish_blocking(replay)
     }
@@ -181,7 +181,7 @@ fn launches_take_the_place_of_a_command_buffer_that_cannot_be_recorded() {
         let mut recorder = problem.plan.recorder_blocking(&queue).unwrap();
         let [y, _] = &mut results;
         let (a, x) = (&problem.fixture.a, &problem.fixture.x);
-        recorder.product(Product { alpha: 1.0.into(), a, x, beta: 0.0.into(), y }).unwrap();
+        recorder.product(Operands { alpha: 1.0.into(), a, x, beta: 0.0.into(), y }).unwrap();
         let armed = arm(Kind::Allocation, failures.len() + 1);
         let mut recording = recorder.finish_blocking(Replay::Automatic).unwrap();
         let failed = armed.disarm();

@@ -6,8 +6,8 @@ use cl_runtime::raw::fault::Kind;
 use conformance::{alone, bits, device, fail_each, names};
 use csr_core::dense_product;
 use sparrow::{
-    BinaryCache, Context, Csr, DenseProduct, DenseShape, DeviceArray, DeviceType, Layout, Matrix,
-    Queue, Result, SpmmAlgorithm, SpmmOptions, SpmmPlan,
+    BinaryCache, Context, Csr, DenseShape, DeviceArray, DeviceType, Layout, Matrix, Queue, Result,
+    SpmmAlgorithm, SpmmOperands, SpmmOptions, SpmmPlan,
 };
 
 const ROWS: usize = 12;
@@ -54,7 +54,7 @@ fn multiply(
     let mut workspace = plan.workspace_blocking(queue)?;
     for _ in 0..2 {
         c.write_blocking(queue, &before)?;
-        let product = DenseProduct { alpha: 2.0.into(), a: &a, b: &b, beta: 1.0.into(), c: &mut c };
+        let product = SpmmOperands { alpha: 2.0.into(), a: &a, b: &b, beta: 1.0.into(), c: &mut c };
         plan.launch(queue, &mut workspace, product, &[])?.wait()?;
     }
     Ok(c.read_blocking(queue)?)

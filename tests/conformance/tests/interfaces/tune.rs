@@ -8,7 +8,7 @@ use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
 use crate::command_line::sparrow;
-use cl_kernels::{DeviceTable, Products, Tables, parse_device_table};
+use cl_kernels::{DeviceTable, Reuse, Tables, parse_device_table};
 use conformance::{device, is_interpreter, say};
 use sparrow_bench::tune::read_timings;
 
@@ -83,14 +83,14 @@ fn what_is_found_becomes_rules_that_plans_follow_and_those_that_lose_are_not_wri
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
     let fitted = read(&merged);
     let of_merged = fitted.devices[0].rules(sparrow::ValueType::F32).unwrap().clone();
-    assert!(of_merged.of(Products::Several).last().unwrap().when.is_empty());
+    assert!(of_merged.of(Reuse::Several).last().unwrap().when.is_empty());
 
     // Of the same rules those are written that are no slower than what is shipped.
     let tuned = read(&table);
     let entry = tuned.devices.last().unwrap();
     assert_eq!(entry.name.as_deref(), Some(device.traits().table_name()));
     let kept = entry.rules(sparrow::ValueType::F32).cloned().unwrap_or_default();
-    for products in Products::ALL {
+    for products in Reuse::ALL {
         let rules = kept.own(products);
         assert!(rules.iter().all(|rule| of_merged.own(products).contains(rule)), "{rules:?}");
     }
@@ -100,8 +100,7 @@ fn what_is_found_becomes_rules_that_plans_follow_and_those_that_lose_are_not_wri
     let tables = Tables::with_user(Some((merged.clone(), fitted)));
     let shape = timings[0].shape();
     let traits = device.traits();
-    let choice =
-        sparrow::select(&tables, traits, sparrow::ValueType::F32, &shape, Products::Several);
+    let choice = sparrow::select(&tables, traits, sparrow::ValueType::F32, &shape, Reuse::Several);
     assert!(choice.reason.contains("merged.toml"), "{}", choice.reason);
     let shown = sparrow(folder.path())
         .env("SPARROW_TABLE", &merged)

@@ -6,7 +6,7 @@ use crate::json_lines;
 use crate::record::{BatchRecord, Details, SpmmRecord};
 use crate::samples::sample;
 
-const MAKING: Making = Making { scale: 0.25, seed: 3 };
+const MAKING: GeneratorOptions = GeneratorOptions { scale: 0.25, seed: 3 };
 
 fn figure(name: &str) -> &'static PaperFigure {
     PaperFigure::named(name).unwrap()
@@ -68,7 +68,7 @@ fn names(picture: &Picture) -> Vec<&str> {
 fn a_file_of_peers_reads_back_with_its_scale_and_seed() {
     let records = [peer(PeerProduct::CusparseSpmm, spmm(""))];
     let peers = Peers::parse(&text(figure("spmm-4"), &records), figure("spmm-4")).unwrap();
-    assert_eq!(peers, Peers { making: MAKING, records: records.into() });
+    assert_eq!(peers, Peers { generator: MAKING, records: records.into() });
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_file_of_another_figure_and_lines_that_are_none_of_it_are_refused() {
 }
 
 #[test]
-fn cusparse_is_two_lines_beside_ours_over_the_aspect_ratio_and_no_device_of_its_own() {
+fn cusparse_is_two_lines_next_to_ours_over_the_aspect_ratio_and_no_device_of_its_own() {
     let records = [spmm("spmm"), peer(PeerProduct::CusparseSpmm, spmm(""))];
     let pictures = figure("spmm-1").pictures(&records);
     assert_eq!(pictures.len(), 1);

@@ -158,7 +158,7 @@ fn a_device_whose_numbers_no_table_has_is_chosen_for_as_well_as_one_that_tables_
                 &numbers,
             );
             let estimate = |one: &&Tried| (one.model.cost)(&question, &one.parameters).product_ns();
-            let may = |one: &&Tried| one.candidate.may_be_chosen(Products::Several);
+            let may = |one: &&Tried| one.candidate.may_be_chosen(Reuse::Several);
             let chosen = case.tried.iter().filter(may);
             let chosen = chosen.min_by(|a, b| estimate(a).total_cmp(&estimate(b))).unwrap();
             let best = case.tried.iter().filter(may).map(|one| one.product_us);

@@ -147,7 +147,7 @@ fn a_loser_is_timed_three_times_however_often_it_is_looked_at_and_again_with_ano
     let slow = default(Algorithm::CsrScalar);
     let mut ratio = |reference| {
         let pair = (&slow, &default(reference));
-        let found = validator.ratio(ValueType::F32, Products::Several, 0, pair).unwrap();
+        let found = validator.ratio(ValueType::F32, Reuse::Several, 0, pair).unwrap();
         (found.is_some_and(|ratio| ratio > TOLERATED), validator.trials.trials)
     };
     // The reference and the candidate, three times.

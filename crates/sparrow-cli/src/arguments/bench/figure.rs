@@ -11,7 +11,7 @@ use sparrow_bench::tune::SWEEP_FIGURES;
 
 use super::parts::Report;
 use crate::arguments::numbers::Span;
-use crate::arguments::{FittedMaking, Making, Reading};
+use crate::arguments::{FittedGeneratorOptions, GeneratorOptions, Reading};
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchFigure {
@@ -33,7 +33,7 @@ pub(crate) struct BenchFigure {
     #[arg(long, value_name = "FILE")]
     pub(crate) peers: Option<PathBuf>,
     #[command(flatten)]
-    making: FittedMaking,
+    generator: FittedGeneratorOptions,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]
@@ -45,8 +45,8 @@ pub(crate) struct BenchFigure {
 
 impl BenchFigure {
     /// What is asked for of generated matrices.
-    pub(crate) fn making(&self) -> Making {
-        self.making.into()
+    pub(crate) fn generator(&self) -> GeneratorOptions {
+        self.generator.into()
     }
 }
 

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use sparrow::{
-    Accumulate, Algorithm, BatchedAlgorithm, Choice, Products, Reordering, SpmmAlgorithm,
-    SpmmVariant, Variant, VectorOrder,
+    Accumulate, Algorithm, BatchedAlgorithm, Choice, Reordering, Reuse, SpmmAlgorithm, SpmmVariant,
+    Variant, VectorOrder,
 };
 
 use super::columns::Columns;
@@ -40,7 +40,7 @@ pub(crate) struct BenchSpmv {
     /// How many products with the matrix `auto` counts on: once, several (some tens) or many (hundreds, which pay for a
     /// copy of the matrix and for trying candidates on it) [default: several]
     #[arg(long, value_name = "HOW_MANY")]
-    pub(crate) products: Option<Products>,
+    pub(crate) products: Option<Reuse>,
     /// Run what an earlier run has chosen instead of choosing again: `choice` of its JSON, or a line below its table,
     /// such as "csr_flat(group_size=256,tile_nnz=4096)"
     #[arg(long, conflicts_with_all = ["algorithms", "variant"])]

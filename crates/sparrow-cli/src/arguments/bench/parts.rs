@@ -9,7 +9,7 @@ use csr_core::ValueType;
 use csr_core::generate::Suite;
 
 use crate::arguments::numbers::Span;
-use crate::arguments::{FittedMaking, Making, ParameterList, Reading};
+use crate::arguments::{FittedGeneratorOptions, GeneratorOptions, ParameterList, Reading};
 
 /// How long a run may take whose matrices are its own.
 const DEFAULT_BUDGET: Duration = Duration::from_secs(4 * 60);
@@ -30,7 +30,7 @@ pub(crate) struct Matrices {
     #[arg(long, value_name = "TIME")]
     pub(crate) budget: Option<Span>,
     #[command(flatten)]
-    pub(crate) making: FittedMaking,
+    pub(crate) generator: FittedGeneratorOptions,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }
@@ -48,8 +48,8 @@ impl Matrices {
     }
 
     /// What is asked for of generated matrices.
-    pub(crate) fn making(&self) -> Making {
-        self.making.into()
+    pub(crate) fn generator(&self) -> GeneratorOptions {
+        self.generator.into()
     }
 }
 

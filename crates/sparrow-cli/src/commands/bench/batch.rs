@@ -7,11 +7,11 @@ use csr_core::{Csr, RealValue, ValueType, for_value_type};
 use sparrow::{BatchedAlgorithm, BatchedVariant, Queue, Rates};
 use sparrow_bench::figures::{BatchCase, Work};
 use sparrow_bench::{
-    BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, Making, Origin, counted,
+    BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, GeneratorOptions, Origin, counted,
     measure_batch, measure_batch_loop, measure_batch_peers,
 };
 
-use super::paced::{self, Paced, Piece};
+use super::paced::{self, Job, Paced};
 use super::{Results, hint_of_default};
 use crate::arguments::{Algorithms, BenchBatch, Global};
 use crate::failure::Failure;
@@ -22,18 +22,18 @@ use cases::{cases, check, needs_problems, problems};
 /// Problems drawn where no matrix is named: as many as the paper has.
 const DRAWN: usize = 32;
 /// Every case in every size; `work` says what a batch takes, and whether it is the first.
-pub(super) fn batches_pieces<'a>(
+pub(super) fn batches_jobs<'a>(
     cases: &'a [BatchCase],
     sizes: &[usize],
     work: impl Fn(&BatchCase, usize, bool) -> Work,
-) -> Vec<Piece<(&'a BatchCase, usize)>> {
+) -> Vec<Job<(&'a BatchCase, usize)>> {
     let all = cases.iter().flat_map(|case| sizes.iter().map(move |size| (case, *size)));
-    let piece = |(index, (case, size)): (usize, (&'a BatchCase, usize))| Piece {
+    let job = |(index, (case, size)): (usize, (&'a BatchCase, usize))| Job {
         name: format!("{} x {size}, {}", case.name, case.kind),
         work: work(case, size, index == 0),
         of: (case, size),
     };
-    all.enumerate().map(piece).collect()
+    all.enumerate().map(job).collect()
 }
 
 /// What batches are compared with.
@@ -49,7 +49,7 @@ pub(super) enum Peers {
 
 /// How batches are measured.
 pub(super) struct Batches {
-    pub(super) making: Making,
+    pub(super) generator: GeneratorOptions,
     pub(super) queue: Queue,
     pub(super) rates: Rates,
     pub(super) subjects: Vec<(Option<BatchedAlgorithm>, BatchForm, BatchedVariant)>,
@@ -62,36 +62,36 @@ pub(super) fn run(
     arguments: &BenchBatch,
     results: &Results,
 ) -> Result<(), Failure> {
-    if arguments.matrices.making().scale.is_some() && !arguments.matrices.are_named() {
+    if arguments.matrices.generator().scale.is_some() && !arguments.matrices.are_named() {
         return Err(Failure::input(
             "--scale is for matrices of a class, and problems that are drawn are of none: leave it out",
         ));
     }
     check_options(arguments)?;
     let device = one_device(global, "bench batch")?;
-    let making: Making = arguments.matrices.making().into();
+    let generator: GeneratorOptions = arguments.matrices.generator().into();
     let drawn = arguments.draw.unwrap_or(if arguments.matrices.are_named() { 0 } else { DRAWN });
     if arguments.draw.is_none() && drawn > 0 && needs_problems(&arguments.batch_kind) {
         let problems = counted(drawn, "problem");
         hint_of_default(format_args!("{problems}, drawn from the published ranges"));
     }
     let subjects = subjects(arguments);
-    let problems = problems(arguments, making, drawn)?;
-    let cases = cases(arguments, making, &problems)?;
+    let problems = problems(arguments, generator, drawn)?;
+    let cases = cases(arguments, generator, &problems)?;
     let (sizes, value_types) = (&arguments.batch_size, &arguments.values.value_type);
     let mut paced = Paced::new(arguments.matrices.budget(), Some(&device), results);
     let queue = queue_on(&device)?;
     let rates = results.rates(&queue, arguments.shown.measure)?;
     let parameters = arguments.parameters.to_vec();
     let peers = if arguments.alone { Peers::None } else { Peers::All };
-    let batches = Batches { making, queue, rates, subjects, parameters, peers };
+    let batches = Batches { generator, queue, rates, subjects, parameters, peers };
     check(arguments, &problems)?;
     let each = batches.results() * value_types.len();
     let work = |case: &BatchCase, size, is_first| Work::of_results(case.nnz(size), each, is_first);
-    let pieces = batches_pieces(&cases, sizes, work);
-    let what = paced::in_words("batch", &counted(pieces.len(), "batch"), making);
-    paced.announce(&what, &pieces);
-    paced.each(&pieces, |paced, &(case, size)| {
+    let jobs = batches_jobs(&cases, sizes, work);
+    let what = paced::in_words("batch", &counted(jobs.len(), "batch"), generator);
+    paced.announce(&what, &jobs);
+    paced.each(&jobs, |paced, &(case, size)| {
         value_types
             .iter()
             .try_for_each(|&value_type| batches.measure(case, size, value_type, (paced, results)))
@@ -209,7 +209,8 @@ impl Batches {
                 BatchPeers::default()
             }
         };
-        let origin = Origin { name: case.name.clone(), source: case.source, making: self.making };
+        let origin =
+            Origin { name: case.name.clone(), source: case.source, generator: self.generator };
         for &(algorithm, form, variant) in &self.subjects {
             // One pattern is what it says; COO and ELL have none of their own to share here.
             let shares = !matches!(algorithm, Some(BatchedAlgorithm::Coo | BatchedAlgorithm::Ell));

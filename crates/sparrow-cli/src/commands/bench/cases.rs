@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use csr_core::AnyCsr;
 use sparrow_bench::figures::{Cases, Made, PaperFigure};
-use sparrow_bench::{Input, Making};
+use sparrow_bench::{GeneratorOptions, Input};
 
 use crate::arguments::{BenchFigure, Reading};
 use crate::commands::clock::{is_scaled, nonzeros};
@@ -50,11 +50,15 @@ impl Case {
         }
     }
 
-    pub(super) fn load(&self, making: Making, reading: Reading) -> Result<Loaded, Failure> {
+    pub(super) fn load(
+        &self,
+        generator: GeneratorOptions,
+        reading: Reading,
+    ) -> Result<Loaded, Failure> {
         match self {
-            Case::Input(input) => load_compact(input, making, reading),
+            Case::Input(input) => load_compact(input, generator, reading),
             Case::Made(made) => {
-                let matrix = AnyCsr::compact(made.generate(making.seed)?);
+                let matrix = AnyCsr::compact(made.generate(generator.seed)?);
                 Ok(Loaded::generated(self.name(), matrix))
             }
         }
@@ -65,7 +69,7 @@ impl Case {
 pub(super) fn cases(
     figure: &PaperFigure,
     named: &[OsString],
-    making: Making,
+    generator: GeneratorOptions,
 ) -> Result<Vec<Case>, Failure> {
     let inputs = |names: &mut dyn Iterator<Item = OsString>| -> Result<Vec<Case>, Failure> {
         names.map(|name| Ok(Case::Input(Input::parse(name)?))).collect()
@@ -75,7 +79,7 @@ pub(super) fn cases(
             "{} makes matrices of its own: leave others out",
             figure.name
         ))),
-        Cases::Made(made) => Ok(made(making).into_iter().map(Case::Made).collect()),
+        Cases::Made(made) => Ok(made(generator).into_iter().map(Case::Made).collect()),
         _ if !named.is_empty() => inputs(&mut named.iter().cloned()),
         Cases::Problems(_) => Ok(Vec::new()),
         Cases::Classes(names) => inputs(&mut names.iter().map(OsString::from)),
@@ -92,5 +96,5 @@ pub(super) fn check_making(arguments: &BenchFigure, cases: &[Case]) -> Result<()
         Case::Made(_) => None,
     });
     // The seed is that of vectors too.
-    crate::commands::check_making(&[("--scale", arguments.making().scale.is_some())], inputs)
+    crate::commands::check_making(&[("--scale", arguments.generator().scale.is_some())], inputs)
 }

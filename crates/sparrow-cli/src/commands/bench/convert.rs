@@ -6,7 +6,7 @@ use sparrow::{Queue, Rates};
 use sparrow_bench::figures::Work;
 use sparrow_bench::{Budget, Origin, counted, measure_conversions};
 
-use super::paced::{self, Paced, Piece, inputs_pieces};
+use super::paced::{self, Job, Paced, inputs_jobs};
 use super::{Results, hint_of_default, inputs, with_rates};
 use crate::arguments::{BenchConvert, Global};
 use crate::commands::{ReadMatrix, check_matrix, load};
@@ -33,38 +33,38 @@ pub(super) fn run(
     if !matrices.are_named() {
         let entries = |scale: f64| (ROWS * scale).round().max(1.0) as usize * ENTRIES_PER_ROW;
         let work = |scale| Work::of_results(entries(scale) as u64, each, true);
-        let making = paced.making(matrices.making(), |scale| vec![work(scale)]);
-        let count = entries(making.scale);
+        let generator = paced.generator(matrices.generator(), |scale| vec![work(scale)]);
+        let count = entries(generator.scale);
         let scattered = counted(count, "entry");
         hint_of_default(format_args!("a matrix of {scattered} in no order"));
         let name = "scattered".to_owned();
-        let piece = Piece { name, work: work(making.scale), of: count };
-        let pieces = [piece];
-        paced.announce(&paced::in_words("convert", &scattered, making), &pieces);
+        let job = Job { name, work: work(generator.scale), of: count };
+        let jobs = [job];
+        paced.announce(&paced::in_words("convert", &scattered, generator), &jobs);
         let bench = ConvertBench { arguments, benchers: measured()?, results };
-        return paced.each(&pieces, |paced, &count| {
+        return paced.each(&jobs, |paced, &count| {
             let rows = count / ENTRIES_PER_ROW;
-            let entries = scattered_entries(rows, rows, count, making.seed)?;
-            let origin = Origin { name: "scattered".to_owned(), source: "assembled", making };
+            let entries = scattered_entries(rows, rows, count, generator.seed)?;
+            let origin = Origin { name: "scattered".to_owned(), source: "assembled", generator };
             bench.all_types(&entries, &origin, paced)
         });
     }
     let inputs = inputs(matrices, Suite::Quick)?;
-    let making = paced.making_of(matrices.making(), &inputs, each);
-    let what = paced::in_words("convert", &counted(inputs.len(), "matrix"), making);
-    let pieces = inputs_pieces(&inputs, making.scale, each);
-    paced.announce(&what, &pieces);
+    let generator = paced.making_of(matrices.generator(), &inputs, each);
+    let what = paced::in_words("convert", &counted(inputs.len(), "matrix"), generator);
+    let jobs = inputs_jobs(&inputs, generator.scale, each);
+    paced.announce(&what, &jobs);
     let bench = ConvertBench { arguments, benchers: measured()?, results };
-    paced.each(&pieces, |paced, input| {
+    paced.each(&jobs, |paced, input| {
         let reading = matrices.reading;
-        let Some(read) = paced.read(load(input, making, reading))? else { return Ok(()) };
+        let Some(read) = paced.read(load(input, generator, reading))? else { return Ok(()) };
         let ReadMatrix { matrix, is_integer } = read;
         for &value_type in &arguments.values.value_type {
             let parts = (matrix.view().pattern(), matrix.values());
             check_matrix(&input.name(), parts, is_integer, value_type, reading)?;
         }
-        let origin = Origin { name: input.name(), source: input.source(), making };
-        bench.all_types(&shuffled(&matrix.to_coo(), making.seed), &origin, paced)
+        let origin = Origin { name: input.name(), source: input.source(), generator };
+        bench.all_types(&shuffled(&matrix.to_coo(), generator.seed), &origin, paced)
     })
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use csr_core::{AnyCsrView, Layout};
-use sparrow::{Accumulate, Measuring, Products, Queue, Rates, Reordering, ValueType};
+use sparrow::{Accumulate, Measuring, Queue, Rates, Reordering, Reuse, ValueType};
 use sparrow_bench::figures::{Measured, Method, PaperFigure, Work};
 use sparrow_bench::{
     Budget, Model, Origin, SpmmSubject, Subject, counted, host_rates, measure_on_device,
@@ -11,7 +11,7 @@ use sparrow_bench::{
 };
 
 use super::cases::{self, Case};
-use super::paced::{Paced, Piece};
+use super::paced::{Job, Paced};
 use super::results::Page;
 use super::spmm::take_spmm;
 use super::{Frame, Results};
@@ -23,7 +23,7 @@ use crate::target::{one_device, queue_on};
 mod batches;
 mod peers;
 
-use peers::Beside;
+use peers::WithPeers;
 pub(super) use peers::check_sweep;
 
 pub(super) fn run(
@@ -35,9 +35,9 @@ pub(super) fn run(
     if let Measured::Batch { .. } = figure.measured {
         return batches::run(global, arguments, figure, results);
     }
-    let cases = |making| cases::cases(figure, &arguments.matrices, making);
-    cases::check_making(arguments, &cases(arguments.making().into())?)?;
-    let (asked, beside) = Beside::read(arguments, figure)?;
+    let cases = |generator| cases::cases(figure, &arguments.matrices, generator);
+    cases::check_making(arguments, &cases(arguments.generator().into())?)?;
+    let (asked, peers) = WithPeers::read(arguments, figure)?;
     let device = one_device(global, "bench figure")?;
     let value_types = value_types(arguments, figure, device.traits().has_f64)?;
     let queue = queue_on(&device)?;
@@ -50,40 +50,40 @@ pub(super) fn run(
         cases.iter().enumerate().map(work).collect()
     };
     let is_scaled = cases(asked.into())?.iter().any(Case::is_scaled);
-    let making = match is_scaled {
-        true => paced.making(asked, |scale| {
-            let making = sparrow_bench::Making { scale, ..asked.into() };
-            works(&cases(making).unwrap_or_default(), scale)
+    let generator = match is_scaled {
+        true => paced.generator(asked, |scale| {
+            let generator = sparrow_bench::GeneratorOptions { scale, ..asked.into() };
+            works(&cases(generator).unwrap_or_default(), scale)
         }),
         false => asked.into(),
     };
-    let all = cases(making)?;
+    let all = cases(generator)?;
     let names: Vec<String> = all.iter().map(Case::name).collect();
-    let beside = beside.of(&names, &device, results)?;
+    let peers = peers.of(&names, &device, results)?;
     let words: Vec<_> = value_types.iter().map(ToString::to_string).collect();
     let matrices = counted(all.len(), "matrix");
-    let scale = making.scale;
+    let scale = generator.scale;
     let of = match is_scaled {
         true => format!("{matrices} at scale {scale}"),
         false => matrices,
     };
     let what = format!("{}: {of}, {}", figure.name, words.join(" and "));
     let works = works(&all, scale);
-    let piece = |(case, work): (Case, Work)| Piece { name: case.name(), work, of: case };
-    let pieces: Vec<_> = all.into_iter().zip(works).map(piece).collect();
-    paced.announce(&what, &pieces);
+    let job = |(case, work): (Case, Work)| Job { name: case.name(), work, of: case };
+    let jobs: Vec<_> = all.into_iter().zip(works).map(job).collect();
+    paced.announce(&what, &jobs);
     let rates = results.rates(&queue, arguments.measure)?;
     results.set_frame(Frame {
-        page: Page::Figure(figure, again(arguments, is_scaled.then_some(making.scale))),
+        page: Page::Figure(figure, again(arguments, is_scaled.then_some(generator.scale))),
         ..Frame::default()
     });
-    peers::push(beside, &names, 1, results)?;
+    peers::push(peers, &names, 1, results)?;
     let model = model(figure, &device, &value_types)?;
     let bench = FigureBench { queue, rates, model, figure, results };
-    paced.each(&pieces, |paced, case| {
-        let read = case.load(making, arguments.reading);
+    paced.each(&jobs, |paced, case| {
+        let read = case.load(generator, arguments.reading);
         let Some(matrix) = paced.read(read)? else { return Ok(()) };
-        let origin = Origin { name: case.name(), source: case.source(), making };
+        let origin = Origin { name: case.name(), source: case.source(), generator };
         value_types.iter().try_for_each(|&value_type| {
             matrix.with_value_type(value_type, |matrix| bench.measure(matrix, &origin, paced))
         })
@@ -164,15 +164,15 @@ impl FigureBench<'_> {
                 }
                 methods.iter().try_for_each(|method| self.spmv(matrix, origin, method, paced))
             }
-            Measured::Spmm { methods, columns, beside_dense, beside_vector } => {
+            Measured::Spmm { methods, columns, with_dense, with_vector } => {
                 let subject = SpmmSubject {
                     algorithms: methods.to_vec(),
                     columns,
                     layout_b: Layout::RowMajor,
                     layout_c: Layout::RowMajor,
                     parameters: Vec::new(),
-                    beside_dense,
-                    beside_vector,
+                    with_dense,
+                    with_vector,
                     budget: Budget::default(),
                 };
                 let name = format!("{}, {}", origin.name, matrix.value_type());
@@ -221,7 +221,7 @@ fn subject(method: Option<&Method>) -> Subject {
             .collect(),
         reordering: Reordering::None,
         order: method.map_or_else(Default::default, |method| method.order),
-        products: Products::default(),
+        reuse: Reuse::default(),
         choice: None,
         measuring: Measuring::default(),
         is_cold: false,

@@ -4,15 +4,15 @@
 use csr_core::AnyCsrView;
 use csr_core::generate::Suite;
 use sparrow::{
-    Accumulate, Algorithm, Device, DeviceType, Measuring, Partner, Products, Queue, Rates,
-    Reordering, Variant, VectorOrder,
+    Accumulate, Algorithm, Device, DeviceType, Measuring, Partner, Queue, Rates, Reordering, Reuse,
+    Variant, VectorOrder,
 };
 use sparrow_bench::{
     Budget, ChipRates, Origin, Record, Subject, add_stages, as_hetero, counted, host_rates,
     measure_both, measure_on_device, measure_on_host,
 };
 
-use super::paced::{self, Paced, inputs_pieces};
+use super::paced::{self, Paced, inputs_jobs};
 use super::{Frame, Results, inputs};
 use crate::arguments::{BenchHetero, Global};
 use crate::commands::load_compact;
@@ -43,14 +43,14 @@ pub(super) fn run(
     let (head, foot) = (format!("{}\n", chip.bandwidths()), verdict as fn(&[Record]) -> String);
     results.set_frame(Frame { head, foot, ..Frame::default() });
     let each = chip.results() * value_types.len();
-    let making = paced.making_of(matrices.making(), &inputs, each);
-    let what = paced::in_words("hetero", &counted(inputs.len(), "matrix"), making);
-    let pieces = inputs_pieces(&inputs, making.scale, each);
-    paced.announce(&what, &pieces);
-    paced.each(&pieces, |paced, input| {
-        let read = load_compact(input, making, matrices.reading);
+    let generator = paced.making_of(matrices.generator(), &inputs, each);
+    let what = paced::in_words("hetero", &counted(inputs.len(), "matrix"), generator);
+    let jobs = inputs_jobs(&inputs, generator.scale, each);
+    paced.announce(&what, &jobs);
+    paced.each(&jobs, |paced, input| {
+        let read = load_compact(input, generator, matrices.reading);
         let Some(matrix) = paced.read(read)? else { return Ok(()) };
-        let origin = Origin { name: input.name(), source: input.source(), making };
+        let origin = Origin { name: input.name(), source: input.source(), generator };
         value_types.iter().try_for_each(|&value_type| {
             matrix.with_value_type(value_type, |matrix| chip.all(matrix, &origin, paced))
         })
@@ -130,7 +130,7 @@ impl<'a> Chip<'a> {
             parameters: Vec::new(),
             reordering: Reordering::None,
             order: VectorOrder::default(),
-            products: Products::default(),
+            reuse: Reuse::default(),
             choice: None,
             measuring: Measuring::default(),
             is_cold: false,

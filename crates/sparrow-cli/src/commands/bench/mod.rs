@@ -117,6 +117,6 @@ fn inputs(matrices: &Matrices, suite: Suite) -> Result<Vec<Input>, Failure> {
     };
     inputs.extend(suite.into_iter().flat_map(Suite::classes).map(Input::Class));
     // The seed is that of vectors too.
-    check_making(&[("--scale", matrices.making().scale.is_some())], &inputs)?;
+    check_making(&[("--scale", matrices.generator().scale.is_some())], &inputs)?;
     Ok(inputs)
 }

@@ -1,4 +1,4 @@
-//! A run of a bench, piece by piece: it says first how long it will take, shows how far it is, and ends within `--budget`.
+//! A run of a bench, job by job: it says first how long it will take, shows how far it is, and ends within `--budget`.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sparrow::Device;
 use sparrow_bench::figures::{Work, spread};
-use sparrow_bench::{Input, Making, MeasureError, Record};
+use sparrow_bench::{GeneratorOptions, Input, MeasureError, Record};
 
 use super::Results;
 use crate::arguments;
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::output::progress_bar;
 
 /// What is measured one after the other.
-pub(super) struct Piece<T> {
+pub(super) struct Job<T> {
     /// As the bar and what is left out name it.
     pub(super) name: String,
     /// What it takes.
@@ -46,50 +46,50 @@ impl<'a> Paced<'a> {
     }
 
     /// As generated matrices are asked for, or as large as the budget allows; `work` says what a scale takes.
-    pub(super) fn making(
+    pub(super) fn generator(
         &self,
-        asked: arguments::Making,
+        asked: arguments::GeneratorOptions,
         work: impl Fn(f64) -> Vec<Work>,
-    ) -> Making {
-        self.clock.making(asked, work)
+    ) -> GeneratorOptions {
+        self.clock.generator(asked, work)
     }
 
-    /// As [`Paced::making`], of matrices that are named or a suite's, for `each` of which there is so much to do.
+    /// As [`Paced::generator`], of matrices that are named or a suite's, for `each` of which there is so much to do.
     pub(super) fn making_of(
         &self,
-        asked: arguments::Making,
+        asked: arguments::GeneratorOptions,
         inputs: &[Input],
         each: impl Into<Each>,
-    ) -> Making {
+    ) -> GeneratorOptions {
         let each = each.into();
         if !inputs.iter().any(is_scaled) {
             return asked.into();
         }
-        self.making(asked, |scale| inputs_works(inputs, scale, each))
+        self.generator(asked, |scale| inputs_works(inputs, scale, each))
     }
 
     /// Says how long all of it will take.
-    pub(super) fn announce<T>(&self, what: &str, pieces: &[Piece<T>]) {
-        self.clock.announce(what, pieces.iter().map(|piece| &piece.work));
+    pub(super) fn announce<T>(&self, what: &str, jobs: &[Job<T>]) {
+        self.clock.announce(what, jobs.iter().map(|job| &job.work));
     }
 
-    /// Measures piece by piece; what does not fit into the budget is left out and named. With a budget pieces are measured
-    /// in an order that leaves out some of all rather than the last; results stand in the order of the pieces.
+    /// Measures job by job; what does not fit into the budget is left out and named. With a budget jobs are measured
+    /// in an order that leaves out some of all rather than the last; results stand in the order of the jobs.
     ///
     /// # Errors
-    /// The first of `measure`; else, when all pieces were measured, why the first one that was not read was not.
+    /// The first of `measure`; else, when all jobs were measured, why the first one that was not read was not.
     pub(super) fn each<T>(
         &mut self,
-        pieces: &[Piece<T>],
+        jobs: &[Job<T>],
         mut measure: impl FnMut(&Self, &T) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let bar = progress_bar(pieces.len());
+        let bar = progress_bar(jobs.len());
         let order = match self.clock.has_budget() {
-            true => spread(pieces.len()),
-            false => (0..pieces.len()).collect(),
+            true => spread(jobs.len()),
+            false => (0..jobs.len()).collect(),
         };
         for index in order {
-            let Piece { name, work, of } = &pieces[index];
+            let Job { name, work, of } = &jobs[index];
             self.results.set_index(index);
             bar.set_message(name.clone());
             if self.clock.has_time(work) {
@@ -107,7 +107,7 @@ impl<'a> Paced<'a> {
         first.map_or(Ok(()), Err)
     }
 
-    /// What was read of a piece. One that cannot be read fails the run when the others were measured.
+    /// What was read of a job. One that cannot be read fails the run when the others were measured.
     ///
     /// # Errors
     /// What ends the run at once.
@@ -177,16 +177,12 @@ impl From<usize> for Each {
     }
 }
 
-/// Matrices that are named or a suite's as pieces, for `each` of which there is so much to do.
-pub(super) fn inputs_pieces(
-    inputs: &[Input],
-    scale: f64,
-    each: impl Into<Each>,
-) -> Vec<Piece<&Input>> {
+/// Matrices that are named or a suite's as jobs, for `each` of which there is so much to do.
+pub(super) fn inputs_jobs(inputs: &[Input], scale: f64, each: impl Into<Each>) -> Vec<Job<&Input>> {
     let works = inputs_works(inputs, scale, each.into());
-    let piece = |(input, work): (&'_ Input, Work)| (input.name(), work);
-    let named = inputs.iter().zip(works).map(piece);
-    named.zip(inputs).map(|((name, work), of)| Piece { name, work, of }).collect()
+    let job = |(input, work): (&'_ Input, Work)| (input.name(), work);
+    let named = inputs.iter().zip(works).map(job);
+    named.zip(inputs).map(|((name, work), of)| Job { name, work, of }).collect()
 }
 
 fn inputs_works(inputs: &[Input], scale: f64, each: Each) -> Vec<Work> {
@@ -198,8 +194,8 @@ fn inputs_works(inputs: &[Input], scale: f64, each: Each) -> Vec<Work> {
 }
 
 /// "spmv: 12 matrices at scale 0.5", with the scale only where it is not 1.
-pub(super) fn in_words(operation: &str, counted: &str, making: Making) -> String {
-    match making.scale {
+pub(super) fn in_words(operation: &str, counted: &str, generator: GeneratorOptions) -> String {
+    match generator.scale {
         1.0 => format!("{operation}: {counted}"),
         scale => format!("{operation}: {counted} at scale {scale}"),
     }

@@ -6,7 +6,7 @@ use sparrow::{Queue, Rates, SpgemmOptions};
 use sparrow_bench::figures::Work;
 use sparrow_bench::{Budget, Input, Origin, counted, measure_spgemm};
 
-use super::paced::{self, Paced, inputs_pieces};
+use super::paced::{self, Paced, inputs_jobs};
 use super::{Results, inputs, with_rates};
 use crate::arguments::{BenchSpgemm, Global};
 use crate::commands::{check_making, load_compact};
@@ -22,19 +22,19 @@ pub(super) fn run(
     let (matrices, value_types) = (&arguments.matrices, &arguments.values.value_type);
     let inputs: Vec<Input> = inputs(matrices, Suite::Quick)?;
     // There is no vector that it could be of.
-    check_making(&[("--seed", matrices.making().seed.is_some())], &inputs)?;
+    check_making(&[("--seed", matrices.generator().seed.is_some())], &inputs)?;
     let mut paced = Paced::new(matrices.budget(), devices.first(), results);
     // How many products of nonzeros there are is not known before the matrix is there.
     let each = devices.len() * value_types.len();
-    let making = paced.making_of(matrices.making(), &inputs, each);
-    let what = paced::in_words("spgemm", &counted(inputs.len(), "matrix"), making);
-    let pieces = inputs_pieces(&inputs, making.scale, each);
-    paced.announce(&what, &pieces);
+    let generator = paced.making_of(matrices.generator(), &inputs, each);
+    let what = paced::in_words("spgemm", &counted(inputs.len(), "matrix"), generator);
+    let jobs = inputs_jobs(&inputs, generator.scale, each);
+    paced.announce(&what, &jobs);
     let benchers = with_rates(&devices, arguments.shown.measure, results)?;
-    paced.each(&pieces, |paced, input| {
-        let read = load_compact(input, making, matrices.reading);
+    paced.each(&jobs, |paced, input| {
+        let read = load_compact(input, generator, matrices.reading);
         let Some(matrix) = paced.read(read)? else { return Ok(()) };
-        let origin = Origin { name: input.name(), source: input.source(), making };
+        let origin = Origin { name: input.name(), source: input.source(), generator };
         for (queue, rates) in &benchers {
             let bench = SpgemmBench { arguments, queue, rates, origin: &origin, results };
             for &value_type in value_types {

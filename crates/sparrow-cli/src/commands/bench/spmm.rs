@@ -5,11 +5,12 @@ use csr_core::{AnyCsrView, Layout};
 use sparrow::{Queue, Rates, SpmmAlgorithm, SpmmVariant};
 use sparrow_bench::figures::{Work, aspect, density};
 use sparrow_bench::{
-    Budget, Input, Making, MeasureError, Origin, SpmmResults, SpmmSubject, counted, measure_spmm,
+    Budget, GeneratorOptions, Input, MeasureError, Origin, SpmmResults, SpmmSubject, counted,
+    measure_spmm,
 };
 
 use super::cases::Case;
-use super::paced::{self, Paced, Piece};
+use super::paced::{self, Job, Paced};
 use super::{Results, inputs, with_rates};
 use crate::arguments::{BenchSpmm, Global, Sweep};
 use crate::failure::Failure;
@@ -35,7 +36,7 @@ pub(super) fn run(
         None => inputs(matrices, Suite::Quick)?,
         Some(_) => Vec::new(),
     };
-    let cases = |making| cases(arguments.sweep, &named, making);
+    let cases = |generator| cases(arguments.sweep, &named, generator);
     let works = |cases: &[Case], scale: f64| -> Vec<Work> {
         let measured = value_types.len() * devices.len();
         let work = |(index, case): (usize, &Case)| {
@@ -48,24 +49,26 @@ pub(super) fn run(
         cases.iter().enumerate().map(work).collect()
     };
     let is_class = |input: &Input| matches!(input, Input::Class(_));
-    let making = match named.is_empty() || named.iter().any(is_class) {
-        true => paced.making(matrices.making(), |scale| {
-            let making = Making { scale, ..matrices.making().into() };
-            works(&cases(making), scale)
+    let generator = match named.is_empty() || named.iter().any(is_class) {
+        true => paced.generator(matrices.generator(), |scale| {
+            let generator = GeneratorOptions { scale, ..matrices.generator().into() };
+            works(&cases(generator), scale)
         }),
-        false => matrices.making().into(),
+        false => matrices.generator().into(),
     };
-    let cases = cases(making);
-    let works = works(&cases, making.scale);
-    let what = paced::in_words("spmm", &counted(cases.len(), "matrix"), making);
-    let piece = |(case, work): (Case, Work)| Piece { name: case.name(), work, of: case };
-    let pieces: Vec<_> = cases.into_iter().zip(works).map(piece).collect();
-    paced.announce(&what, &pieces);
+    let cases = cases(generator);
+    let works = works(&cases, generator.scale);
+    let what = paced::in_words("spmm", &counted(cases.len(), "matrix"), generator);
+    let job = |(case, work): (Case, Work)| Job { name: case.name(), work, of: case };
+    let jobs: Vec<_> = cases.into_iter().zip(works).map(job).collect();
+    paced.announce(&what, &jobs);
     let benchers = with_rates(&devices, arguments.shown.measure, results)?;
     let bench = SpmmBench { arguments, algorithms, benchers, results };
-    paced.each(&pieces, |paced, case| {
-        let Some(matrix) = paced.read(case.load(making, matrices.reading))? else { return Ok(()) };
-        let origin = Origin { name: case.name(), source: case.source(), making };
+    paced.each(&jobs, |paced, case| {
+        let Some(matrix) = paced.read(case.load(generator, matrices.reading))? else {
+            return Ok(());
+        };
+        let origin = Origin { name: case.name(), source: case.source(), generator };
         value_types.iter().try_for_each(|&value_type| {
             matrix.with_value_type(value_type, |matrix| bench.one_type(matrix, &origin, paced))
         })
@@ -75,9 +78,9 @@ pub(super) fn run(
 /// Results on a matrix in one type on one device.
 fn per_type(arguments: &BenchSpmm) -> usize {
     let columns = &arguments.columns.0;
-    let beside_dense = usize::from(arguments.sweep == Some(Sweep::Density));
-    let beside_vector = usize::from(columns.len() > 1);
-    (forms(arguments).len() + beside_dense + beside_vector) * columns.len()
+    let with_dense = usize::from(arguments.sweep == Some(Sweep::Density));
+    let with_vector = usize::from(columns.len() > 1);
+    (forms(arguments).len() + with_dense + with_vector) * columns.len()
 }
 
 /// Every algorithm in every form that is asked for.
@@ -90,11 +93,11 @@ fn forms(arguments: &BenchSpmm) -> Vec<(Option<SpmmAlgorithm>, SpmmVariant)> {
 }
 
 /// The matrices of a sweep, or those that are named.
-fn cases(sweep: Option<Sweep>, named: &[Input], making: Making) -> Vec<Case> {
+fn cases(sweep: Option<Sweep>, named: &[Input], generator: GeneratorOptions) -> Vec<Case> {
     let made = match sweep {
         None => return named.iter().cloned().map(Case::Input).collect(),
-        Some(Sweep::Aspect) => aspect(making),
-        Some(Sweep::Density) => density(making),
+        Some(Sweep::Aspect) => aspect(generator),
+        Some(Sweep::Density) => density(generator),
     };
     made.into_iter().map(Case::Made).collect()
 }
@@ -158,8 +161,8 @@ impl SpmmBench<'_> {
                     layout_b: arguments.layout_b.into(),
                     layout_c: arguments.layout_c.into(),
                     parameters: arguments.parameters.to_vec(),
-                    beside_dense: arguments.sweep == Some(Sweep::Density),
-                    beside_vector: arguments.columns.0.len() > 1,
+                    with_dense: arguments.sweep == Some(Sweep::Density),
+                    with_vector: arguments.columns.0.len() > 1,
                     budget: Budget::default(),
                 };
                 let measured = measure_spmm(queue, matrix, origin, &subject, rates);

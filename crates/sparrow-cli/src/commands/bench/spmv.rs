@@ -3,15 +3,14 @@
 use csr_core::AnyCsrView;
 use csr_core::generate::Suite;
 use sparrow::{
-    Accumulate, Algorithm, Device, Measuring, Products, Queue, Rates, Reordering, Variant,
-    VectorOrder,
+    Accumulate, Algorithm, Device, Measuring, Queue, Rates, Reordering, Reuse, Variant, VectorOrder,
 };
 use sparrow_bench::{
     Budget, Details, MeasureError, Model, Origin, Record, SpmvRecord, Subject, add_launches,
     counted, host_rates, measure_on_device, measure_on_host,
 };
 
-use super::paced::{self, Each, Paced, inputs_pieces};
+use super::paced::{self, Each, Paced, inputs_jobs};
 use super::{Frame, Results, inputs};
 use crate::arguments::{Algorithms, BenchSpmv, Global};
 use crate::commands::{
@@ -114,7 +113,7 @@ impl Bencher {
             variant,
             reordering,
             order,
-            products: arguments.products.unwrap_or_default(),
+            reuse: arguments.products.unwrap_or_default(),
             choice: arguments.choice.clone(),
             measuring: match arguments.measured_products {
                 None => Measuring::Automatic,
@@ -223,7 +222,7 @@ pub(super) fn run(
     let bencher = |target: &Option<Device>| Bencher::new(target.as_ref(), arguments, results);
     let benchers = targets.iter().map(bencher).collect::<Result<Vec<_>, _>>()?;
     other_than_asked(arguments).into_iter().for_each(|line| results.leave_out(line));
-    if arguments.products == Some(Products::Many) || arguments.launches.is_some() {
+    if arguments.products == Some(Reuse::Many) || arguments.launches.is_some() {
         results.set_frame(Frame { foot, ..Frame::default() });
     }
     let each = benchers.iter().map(|bencher| bencher.each(arguments)).fold(
@@ -233,14 +232,14 @@ pub(super) fn run(
             orders: sum.orders + each.orders * value_types.len(),
         },
     );
-    let making = paced.making_of(matrices.making(), &inputs, each);
-    let what = paced::in_words("spmv", &counted(inputs.len(), "matrix"), making);
-    let pieces = inputs_pieces(&inputs, making.scale, each);
-    paced.announce(&what, &pieces);
-    paced.each(&pieces, |paced, input| {
-        let read = load_compact(input, making, matrices.reading);
+    let generator = paced.making_of(matrices.generator(), &inputs, each);
+    let what = paced::in_words("spmv", &counted(inputs.len(), "matrix"), generator);
+    let jobs = inputs_jobs(&inputs, generator.scale, each);
+    paced.announce(&what, &jobs);
+    paced.each(&jobs, |paced, input| {
+        let read = load_compact(input, generator, matrices.reading);
         let Some(matrix) = paced.read(read)? else { return Ok(()) };
-        let origin = Origin { name: input.name(), source: input.source(), making };
+        let origin = Origin { name: input.name(), source: input.source(), generator };
         value_types.iter().try_for_each(|&value_type| {
             matrix.with_value_type(value_type, |matrix| {
                 benchers.iter().try_for_each(|bencher| {
@@ -291,7 +290,7 @@ fn check_options(global: &Global, arguments: &BenchSpmv) -> Result<(), Failure> 
     }
     let is_automatic = matches!(arguments.algorithms, Algorithms::Auto) && chosen.is_none();
     if arguments.measured_products.is_some()
-        && (arguments.products != Some(Products::Many) || !is_automatic)
+        && (arguments.products != Some(Reuse::Many) || !is_automatic)
     {
         let text = "--measured-products is for --products many where the algorithm is chosen: leave it out, or add \
                     --products many and leave out --algorithms and --choice";

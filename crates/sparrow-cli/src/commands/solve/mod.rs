@@ -9,7 +9,7 @@ use csr_core::io::{Encoding, write_vector_to};
 use csr_core::{AnyCsrView, AnyValues, Asymmetry, ValueType, for_csr};
 use indicatif::{ProgressBar, ProgressStyle};
 use sparrow::{
-    Outcome, PlanOptions, Products, Queue, Rates, Reordering, SolverMethod, SolverOptions,
+    Outcome, PlanOptions, Queue, Rates, Reordering, Reuse, SolverMethod, SolverOptions,
     SolverProgress, StopRule,
 };
 use sparrow_bench::{
@@ -51,9 +51,9 @@ pub(crate) fn run(global: &Global, arguments: &Solve) -> Result<(), Failure> {
         tell_products_of_named();
     }
     let input = Input::parse(&arguments.matrix)?;
-    check_making_of(arguments.making, &input)?;
-    let making = arguments.making.into();
-    let matrix = load_compact(&input, making, arguments.reading)?;
+    check_making_of(arguments.generator, &input)?;
+    let generator = arguments.generator.into();
+    let matrix = load_compact(&input, generator, arguments.reading)?;
     let (rows, cols) = (matrix.rows(), matrix.cols());
     if rows != cols {
         let name = input.name();
@@ -69,7 +69,7 @@ pub(crate) fn run(global: &Global, arguments: &Solve) -> Result<(), Failure> {
     };
     vectors.check()?;
     tell_what_is_not_finite(arguments, &matrix, &b, &x);
-    let origin = Origin { name: input.name(), source: input.source(), making };
+    let origin = Origin { name: input.name(), source: input.source(), generator };
     if arguments.method == SolverMethod::Cg {
         let asymmetry = for_csr!(matrix.view(), matrix => matrix.asymmetry());
         asymmetry.iter().for_each(tell_asymmetry);
@@ -136,7 +136,7 @@ impl Scene<'_> {
         let arguments = self.arguments;
         let plan = PlanOptions {
             algorithm: arguments.algorithm,
-            products: arguments.products.unwrap_or(Products::Many),
+            reuse: arguments.products.unwrap_or(Reuse::Many),
             reordering: arguments.reordering,
             ..PlanOptions::default()
         };

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use csr_core::generate::Suite;
 use sparrow::{DeviceTraits, ValueType, default_tables, raw_timings_folder};
 use sparrow_bench::tune::{Candidate, Judge, Judgement, judge};
-use sparrow_bench::{Input, Making, counted};
+use sparrow_bench::{GeneratorOptions, Input, counted};
 
 use super::{not_tuned, timings_of};
 use crate::arguments::{Global, JudgeArguments};
@@ -63,13 +63,13 @@ pub(crate) fn run(global: &Global, arguments: &JudgeArguments) -> Result<(), Fai
         let _ = found.words.print(&summary(&found.judgements));
     });
     let options = [
-        ("--scale", arguments.making.scale.is_some()),
-        ("--seed", arguments.making.seed.is_some()),
+        ("--scale", arguments.generator.scale.is_some()),
+        ("--seed", arguments.generator.seed.is_some()),
     ];
     check_making(&options, &inputs)?;
-    let making = Making::from(arguments.making);
+    let generator = GeneratorOptions::from(arguments.generator);
     let ended = inputs.iter().try_for_each(|input| {
-        let matrix = load_compact(input, making, arguments.reading)?;
+        let matrix = load_compact(input, generator, arguments.reading)?;
         judges.iter().try_for_each(|(value_type, by)| {
             let judgement = matrix
                 .with_value_type(*value_type, |matrix| judge(&queue, &input.name(), matrix, by))?;

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use csr_core::io::STANDARD_INPUT;
 use sparrow::{
-    Device, DeviceEntry, DeviceTraits, Products, ValueType, default_tables,
-    last_cache_bytes_blocking, user_table_path, write_entry,
+    Device, DeviceEntry, DeviceTraits, Reuse, ValueType, default_tables, last_cache_bytes_blocking,
+    user_table_path, write_entry,
 };
 use sparrow_bench::counted;
 use sparrow_bench::tune::{
@@ -49,12 +49,13 @@ pub(crate) fn run(global: &Global, arguments: &Tune) -> Result<(), Failure> {
         Some(TuneCommand::Judge(arguments)) => return judge::run(global, arguments),
         None => {}
     }
-    let making = [
-        ("--scale", arguments.making().scale.is_some()),
-        ("--seed", arguments.making().seed.is_some()),
+    let generator = [
+        ("--scale", arguments.generator().scale.is_some()),
+        ("--seed", arguments.generator().seed.is_some()),
         ("--allow-overflow", arguments.reading.allow_overflow),
     ];
-    if let Some((option, _)) = making.iter().find(|(_, is_given)| *is_given && !arguments.sweep) {
+    if let Some((option, _)) = generator.iter().find(|(_, is_given)| *is_given && !arguments.sweep)
+    {
         let text = format!("{option} is for the matrices of --sweep: leave it out, or add --sweep");
         return Err(Failure::input(text));
     }
@@ -296,7 +297,7 @@ fn summary(
 
 /// How good the rules' choice is by what was timed, and the rules.
 fn choice_text(board: &Board, entry: &DeviceEntry, value_type: ValueType) -> String {
-    let ratios: Vec<f64> = ratios(entry, board, value_type, Products::Several)
+    let ratios: Vec<f64> = ratios(entry, board, value_type, Reuse::Several)
         .into_iter()
         .map(|(_, ratio)| ratio)
         .collect();
@@ -318,7 +319,7 @@ fn choice_text(board: &Board, entry: &DeviceEntry, value_type: ValueType) -> Str
         ),
     };
     let Some(rules) = entry.rules(value_type) else { return text };
-    for products in Products::ALL {
+    for products in Reuse::ALL {
         for rule in rules.own(products) {
             text.push_str(&format!("    {products}: {rule}\n"));
         }

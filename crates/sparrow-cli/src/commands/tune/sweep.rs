@@ -9,7 +9,7 @@ use sparrow_bench::figures::{Work, spread};
 use sparrow_bench::tune::{SWEEP_FIGURES, SweepFigure, SweepTiming, sweep, sweep_picture};
 use sparrow_bench::{Input, Look, sweep_html};
 
-use crate::arguments::{BenchFigure, Global, Making, Reading, Tune};
+use crate::arguments::{BenchFigure, GeneratorOptions, Global, Reading, Tune};
 use crate::commands::clock::{Clock, is_scaled, nonzeros};
 use crate::commands::{check_making, load_compact};
 use crate::failure::Failure;
@@ -50,7 +50,7 @@ pub(super) struct Ask<'a> {
     matrices: &'a [OsString],
     value_types: Vec<ValueType>,
     budget: Duration,
-    making: Making,
+    generator: GeneratorOptions,
     reading: Reading,
     html: Option<&'a Path>,
     /// The command that draws it again, but for matrices, `--scale` and `--html`.
@@ -75,7 +75,7 @@ impl<'a> Ask<'a> {
             matrices: &arguments.matrices,
             value_types: arguments.value_type.clone(),
             budget: arguments.budget.map_or(BUDGET, |budget| budget.0),
-            making: arguments.making(),
+            generator: arguments.generator(),
             reading: arguments.reading,
             html: arguments.html.as_deref(),
             again: format!("sparrow tune --sweep{named}"),
@@ -93,7 +93,7 @@ impl<'a> Ask<'a> {
                 false => arguments.value_type.clone(),
             },
             budget: arguments.budget.0,
-            making: arguments.making(),
+            generator: arguments.generator(),
             reading: arguments.reading,
             html: arguments.report.html.as_deref(),
             again: format!("sparrow bench figure {}", arguments.figure),
@@ -152,7 +152,7 @@ pub(super) fn run(
         parts.extend(inputs.map(|(index, input)| (*figure, input, index == 0)));
     }
     let inputs = parts.iter().map(|(_, input, _)| input);
-    check_making(&[("--scale", ask.making.scale.is_some())], inputs)?;
+    check_making(&[("--scale", ask.generator.scale.is_some())], inputs)?;
     let count = parts.len() * ask.value_types.len() * devices.len();
     let works = |scale| -> Vec<Work> {
         let work = |(figure, input, is_first): &(&SweepFigure, Input, bool)| {
@@ -162,20 +162,20 @@ pub(super) fn run(
     };
     let Some(first) = devices.first() else { return Ok(()) };
     let clock = Clock::new(Some(ask.budget), Some(first));
-    let making = clock.making(ask.making, works);
+    let generator = clock.generator(ask.generator, works);
     let types: Vec<_> = ask.value_types.iter().map(ToString::to_string).collect();
     let keys: Vec<_> = ask.figures.iter().map(|figure| figure.key).collect();
-    let what = format!("{} at scale {}, {}", keys.join(", "), making.scale, types.join(" and "));
-    clock.announce(&what, &works(making.scale));
+    let what = format!("{} at scale {}, {}", keys.join(", "), generator.scale, types.join(" and "));
+    clock.announce(&what, &works(generator.scale));
     let (lines, html) = (JsonLines::new(global.json.as_deref()), ask.html.map(Path::to_owned));
-    let found = Found { timings: Vec::new(), lines, html, again: ask.again(making.scale) };
+    let found = Found { timings: Vec::new(), lines, html, again: ask.again(generator.scale) };
     let findings = Findings::keep(found, |found| {
         if !found.timings.is_empty() {
             // It ends with the status of an interrupt in any case.
             let _ = found.write_html();
         }
     });
-    let ended = all(&Sweeping { ask, making, words, findings: &findings }, devices, clock);
+    let ended = all(&Sweeping { ask, generator, words, findings: &findings }, devices, clock);
     findings.finish(|found| {
         if ended.is_err() && found.timings.is_empty() {
             return ended;
@@ -189,7 +189,7 @@ pub(super) fn run(
 /// A sweep under way.
 struct Sweeping<'a> {
     ask: &'a Ask<'a>,
-    making: sparrow_bench::Making,
+    generator: sparrow_bench::GeneratorOptions,
     words: Words,
     findings: &'a Findings<Found>,
 }
@@ -236,7 +236,7 @@ impl Sweeping<'_> {
         value_types: &[ValueType],
         clock: &mut Clock,
     ) -> Result<Vec<SweepTiming>, Failure> {
-        let Sweeping { ask, making, findings, .. } = self;
+        let Sweeping { ask, generator, findings, .. } = self;
         let tables = default_tables();
         let mut timings = Vec::new();
         let inputs = ask.inputs(figure)?;
@@ -245,7 +245,7 @@ impl Sweeping<'_> {
         for index in spread(inputs.len()) {
             let input = &inputs[index];
             let is_first = index == 0;
-            let work = Ask::work(figure, input, is_first, making.scale);
+            let work = Ask::work(figure, input, is_first, generator.scale);
             let mut matrix = None;
             // Of what is measured first, programs are built: each type has its share of the time.
             let is_begin = is_first && findings.with(|found| found.timings.is_empty());
@@ -256,7 +256,7 @@ impl Sweeping<'_> {
                 if clock.has_time(&work) || is_begin {
                     let matrix = match &mut matrix {
                         Some(matrix) => matrix,
-                        none => none.insert(load_compact(input, *making, ask.reading)?),
+                        none => none.insert(load_compact(input, *generator, ask.reading)?),
                     };
                     let share = match is_begin {
                         true => (done + 1) as f64 / value_types.len() as f64,

@@ -2,7 +2,7 @@
 
 use ocl::ffi::c_void;
 use ocl::{Buffer, Context, Device, Platform, Queue};
-use sparrow::{BinaryCache, Csr, DeviceArray, Matrix, Plan, PlanOptions, Product};
+use sparrow::{BinaryCache, Csr, DeviceArray, Matrix, Operands, Plan, PlanOptions};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The application's own.
@@ -32,8 +32,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let a = Matrix::upload_blocking(&queue, a.view())?;
     let plan = Plan::new_blocking(&queue, &a, &PlanOptions::default())?;
     let mut workspace = plan.workspace_blocking(&queue)?;
-    let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
-    plan.launch(&queue, &mut workspace, product, &[])?;
+    let operands = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+    plan.launch(&queue, &mut workspace, operands, &[])?;
 
     // And back: `ocl` reads its own buffer in its own queue, after the product.
     let mut result = vec![0.0; 5];

@@ -7,7 +7,7 @@ use opencl3::context::Context;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, Device, get_all_devices};
 use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
 use opencl3::types::CL_BLOCKING;
-use sparrow::{BinaryCache, Csr, DeviceArray, Event, Matrix, Plan, PlanOptions, Product};
+use sparrow::{BinaryCache, Csr, DeviceArray, Event, Matrix, Operands, Plan, PlanOptions};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The application's own.
@@ -38,8 +38,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let a = Matrix::upload_blocking(&queue, a.view())?;
     let plan = Plan::new_blocking(&queue, &a, &PlanOptions::default())?;
     let mut workspace = plan.workspace_blocking(&queue)?;
-    let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
-    let done = plan.launch(&queue, &mut workspace, product, &wait)?;
+    let operands = Operands { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+    let done = plan.launch(&queue, &mut workspace, operands, &wait)?;
 
     // And back: `opencl3` reads its own buffer, after the product's event.
     let mut result = [0.0; 5];

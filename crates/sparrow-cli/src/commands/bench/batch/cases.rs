@@ -6,7 +6,7 @@ use std::path::Path;
 use csr_core::Csr;
 use csr_core::generate::{SmallProblem, Suite, dense_row_problem, drawn_problem, tiny_problem};
 use sparrow_bench::figures::{BatchCase, at_random, density_batches};
-use sparrow_bench::{Input, Making, counted};
+use sparrow_bench::{GeneratorOptions, Input, counted};
 
 use super::super::inputs;
 use crate::arguments::{BatchKind, BenchBatch, Matrices, Reading};
@@ -31,19 +31,19 @@ impl Problem {
     /// A likeness of one of the paper's.
     pub(in crate::commands::bench) fn like(
         small: &SmallProblem,
-        making: Making,
+        generator: GeneratorOptions,
     ) -> Result<Self, Failure> {
-        let matrix = small.generate(making.seed)?;
+        let matrix = small.generate(generator.seed)?;
         Ok(Problem { name: small.display_name(), source: "likeness", matrix, is_integer: false })
     }
 
     /// A matrix that is named.
     pub(in crate::commands::bench) fn of(
         input: &Input,
-        making: Making,
+        generator: GeneratorOptions,
         reading: Reading,
     ) -> Result<Self, Failure> {
-        let ReadMatrix { matrix, is_integer } = load(input, making, reading)?;
+        let ReadMatrix { matrix, is_integer } = load(input, generator, reading)?;
         let (name, source) = (input.name(), input.source());
         Ok(Problem { name, source, matrix: matrix.with_u32_offsets()?, is_integer })
     }
@@ -57,7 +57,7 @@ pub(in crate::commands::bench) fn small(name: &OsStr) -> Option<&'static SmallPr
 
 pub(super) fn problems(
     arguments: &BenchBatch,
-    making: Making,
+    generator: GeneratorOptions,
     drawn: usize,
 ) -> Result<Vec<Problem>, Failure> {
     let mut problems = Vec::new();
@@ -66,7 +66,7 @@ pub(super) fn problems(
         let (likenesses, others): (Vec<_>, Vec<_>) =
             arguments.matrices.matrices.iter().partition(is_small);
         for one in likenesses.into_iter().filter_map(|name| small(name)) {
-            problems.push(Problem::like(one, making)?);
+            problems.push(Problem::like(one, generator)?);
         }
         let others = Matrices {
             matrices: others.into_iter().cloned().collect(),
@@ -74,12 +74,12 @@ pub(super) fn problems(
         };
         if others.are_named() {
             for input in inputs(&others, Suite::Quick)? {
-                problems.push(Problem::of(&input, making, arguments.matrices.reading)?);
+                problems.push(Problem::of(&input, generator, arguments.matrices.reading)?);
             }
         }
     }
     for number in 0..drawn {
-        let matrix = drawn_problem(number as u64, making.seed)?;
+        let matrix = drawn_problem(number as u64, generator.seed)?;
         let name = format!("drawn-{}", number + 1);
         problems.push(Problem { name, source: "assembled", matrix, is_integer: false });
     }
@@ -88,7 +88,7 @@ pub(super) fn problems(
 
 pub(super) fn cases(
     arguments: &BenchBatch,
-    making: Making,
+    generator: GeneratorOptions,
     problems: &[Problem],
 ) -> Result<Vec<BatchCase>, Failure> {
     if problems.is_empty() && needs_problems(&arguments.batch_kind) {
@@ -111,16 +111,16 @@ pub(super) fn cases(
                 matrices: problems.iter().map(|problem| problem.matrix.clone()).collect(),
                 order: if *kind == BatchKind::Mixed { at_random } else { by_size },
             }),
-            BatchKind::Density => cases.extend(density_batches(making)?),
-            BatchKind::DenseRow => cases.extend(dense_row_cases(making)?),
+            BatchKind::Density => cases.extend(density_batches(generator)?),
+            BatchKind::DenseRow => cases.extend(dense_row_cases(generator)?),
         }
     }
     Ok(cases)
 }
 
-fn dense_row_cases(making: Making) -> Result<[BatchCase; 2], Failure> {
-    let tiny = tiny_problem(making.seed)?;
-    let matrices = vec![tiny.clone(), dense_row_problem(making.seed)?];
+fn dense_row_cases(generator: GeneratorOptions) -> Result<[BatchCase; 2], Failure> {
+    let tiny = tiny_problem(generator.seed)?;
+    let matrices = vec![tiny.clone(), dense_row_problem(generator.seed)?];
     let case = |kind: &str, matrices, order| {
         let (name, kind) = ("tiny problems".to_owned(), kind.to_owned());
         BatchCase { name, source: "assembled", kind, matrices, order }
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn one_problem_among_the_tiny_ones_has_a_full_row() {
-        let [alone, mixed] = dense_row_cases(Making { scale: 1.0, seed: 1 }).unwrap();
+        let [alone, mixed] = dense_row_cases(GeneratorOptions { scale: 1.0, seed: 1 }).unwrap();
         assert_eq!((alone.order)(&alone.matrices, 5), [0; 5]);
         assert_eq!((mixed.order)(&mixed.matrices, 5), [0, 0, 1, 0, 0]);
         assert_eq!(mixed.matrices[0], alone.matrices[0]);

@@ -4,13 +4,13 @@ use sparrow::BatchedVariant;
 use sparrow_bench::figures::{
     self, BatchCase, Measured, PaperFigure, batch_sizes, density_batches,
 };
-use sparrow_bench::{Input, Making, counted};
+use sparrow_bench::{GeneratorOptions, Input, counted};
 
-use super::super::batch::{Batches, Peers, Problem, batches_pieces, small};
+use super::super::batch::{Batches, Peers, Problem, batches_jobs, small};
 use super::super::paced::Paced;
 use super::super::results::Page;
 use super::super::{Frame, Results};
-use super::{Beside, again, peers, value_types};
+use super::{WithPeers, again, peers, value_types};
 use crate::arguments::{BenchFigure, Global};
 use crate::failure::Failure;
 use crate::target::{one_device, queue_on};
@@ -22,7 +22,7 @@ pub(super) fn run(
     results: &Results,
 ) -> Result<(), Failure> {
     let Measured::Batch { kind, sizes, forms, has_loop } = figure.measured else { return Ok(()) };
-    let (asked, beside) = Beside::read(arguments, figure)?;
+    let (asked, peers) = WithPeers::read(arguments, figure)?;
     let cases = cases(arguments, figure, kind, asked.into())?;
     let device = one_device(global, "bench figure")?;
     let value_types = value_types(arguments, figure, device.traits().has_f64)?;
@@ -32,11 +32,11 @@ pub(super) fn run(
         let work = |case: &BatchCase, size, is_first| {
             figure.measured.work(case.nnz(size), value_types.len(), is_first)
         };
-        batches_pieces(&cases, &batch_sizes(sizes, scale), work)
+        batches_jobs(&cases, &batch_sizes(sizes, scale), work)
     };
-    let works = |scale| batches(scale).iter().map(|piece| piece.work).collect();
-    let making = paced.making(asked, works);
-    let scale = making.scale;
+    let works = |scale| batches(scale).iter().map(|job| job.work).collect();
+    let generator = paced.generator(asked, works);
+    let scale = generator.scale;
     let batches = batches(scale);
     let what = format!("{}: {} at scale {scale}", figure.name, counted(batches.len(), "batch"));
     paced.announce(&what, &batches);
@@ -44,13 +44,13 @@ pub(super) fn run(
     let page = Page::Figure(figure, again(arguments, Some(scale)));
     results.set_frame(Frame { page, ..Frame::default() });
     let names: Vec<String> = cases.iter().map(|case| case.name.clone()).collect();
-    let beside = beside.of(&names, &device, results)?;
-    peers::push(beside, &names, batches.len() / names.len().max(1), results)?;
+    let peers = peers.of(&names, &device, results)?;
+    peers::push(peers, &names, batches.len() / names.len().max(1), results)?;
     let subjects =
         forms.iter().map(|(algorithm, form)| (Some(*algorithm), *form, BatchedVariant::Ordered));
     let peers = if has_loop { Peers::Loop } else { Peers::None };
     let measuring = Batches {
-        making,
+        generator,
         queue,
         rates,
         subjects: subjects.collect(),
@@ -69,18 +69,18 @@ fn cases(
     arguments: &BenchFigure,
     figure: &PaperFigure,
     kind: figures::Batches,
-    making: Making,
+    generator: GeneratorOptions,
 ) -> Result<Vec<BatchCase>, Failure> {
     if kind == figures::Batches::Density {
         return match arguments.matrices.is_empty() {
-            true => Ok(density_batches(making)?),
+            true => Ok(density_batches(generator)?),
             false => Err(Failure::input(format!(
                 "{} makes matrices of its own: leave others out",
                 figure.name
             ))),
         };
     }
-    let problems = problems(arguments, figure, making)?;
+    let problems = problems(arguments, figure, generator)?;
     if kind == figures::Batches::Mixed {
         let source = problems.last().map_or("likeness", |last| last.source);
         let matrices = problems.into_iter().map(|problem| problem.matrix).collect();
@@ -94,14 +94,14 @@ fn cases(
 fn problems(
     arguments: &BenchFigure,
     figure: &PaperFigure,
-    making: Making,
+    generator: GeneratorOptions,
 ) -> Result<Vec<Problem>, Failure> {
     if !arguments.matrices.is_empty() {
         let problem = |name| match small(name) {
-            Some(one) => Problem::like(one, making),
-            None => Problem::of(&Input::parse(name)?, making, arguments.reading),
+            Some(one) => Problem::like(one, generator),
+            None => Problem::of(&Input::parse(name)?, generator, arguments.reading),
         };
         return arguments.matrices.iter().map(|name| problem(name)).collect();
     }
-    figure.small_problems().map(|one| Problem::like(one, making)).collect()
+    figure.small_problems().map(|one| Problem::like(one, generator)).collect()
 }

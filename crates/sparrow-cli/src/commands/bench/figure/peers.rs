@@ -8,12 +8,12 @@ use sparrow_bench::Record;
 use sparrow_bench::figures::{PaperFigure, PeerProduct, Peers};
 
 use super::Results;
-use crate::arguments::{BenchFigure, Making};
+use crate::arguments::{BenchFigure, GeneratorOptions};
 use crate::failure::Failure;
 use crate::output::{note, shown};
 
 /// Results that stand next to ours; none where no file is named.
-pub(super) struct Beside(Option<(PathBuf, Peers)>);
+pub(super) struct WithPeers(Option<(PathBuf, Peers)>);
 
 /// Refuses them for a sweep, which times points of its own.
 ///
@@ -30,7 +30,7 @@ pub(in crate::commands::bench) fn check_sweep(arguments: &BenchFigure) -> Result
     }
 }
 
-impl Beside {
+impl WithPeers {
     /// Reads the file that is named, and says how matrices are made then: as its own were.
     ///
     /// # Errors
@@ -38,13 +38,13 @@ impl Beside {
     pub(super) fn read(
         arguments: &BenchFigure,
         figure: &PaperFigure,
-    ) -> Result<(Making, Self), Failure> {
-        let asked = arguments.making();
-        let Some(path) = &arguments.peers else { return Ok((asked, Beside(None))) };
+    ) -> Result<(GeneratorOptions, Self), Failure> {
+        let asked = arguments.generator();
+        let Some(path) = &arguments.peers else { return Ok((asked, WithPeers(None))) };
         let refuse = |why: String| Failure::input(format!("--peers {}: {why}", shown(path)));
         let text = fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
         let peers = Peers::parse(&text, figure).map_err(|error| refuse(error.to_string()))?;
-        let sparrow_bench::Making { scale, seed } = peers.making;
+        let sparrow_bench::GeneratorOptions { scale, seed } = peers.generator;
         match (asked.scale, asked.seed) {
             (Some(own), _) if own != scale => Err(refuse(format!(
                 "its matrices are at scale {scale}, not at {own}: leave --scale out"
@@ -53,8 +53,8 @@ impl Beside {
                 "its matrices are of the seed {seed}, not of {own}: leave --seed out"
             ))),
             _ => {
-                let making = Making { scale: Some(scale), seed: Some(seed) };
-                Ok((making, Beside(Some((path.clone(), peers)))))
+                let generator = GeneratorOptions { scale: Some(scale), seed: Some(seed) };
+                Ok((generator, WithPeers(Some((path.clone(), peers)))))
             }
         }
     }
@@ -70,7 +70,7 @@ impl Beside {
         device: &Device,
         results: &Results,
     ) -> Result<Vec<Record>, Failure> {
-        let Beside(Some((path, peers))) = self else { return Ok(Vec::new()) };
+        let WithPeers(Some((path, peers))) = self else { return Ok(Vec::new()) };
         let own = device.traits().name.as_str();
         let records = judged(peers, names, own).map_err(|why| named(&path, &why))?;
         if let Some(words) = other_kind(&records, own, device.traits().device_type) {
@@ -91,19 +91,19 @@ impl Beside {
     }
 }
 
-/// Adds results, each at the first of the `pieces` that its matrix has in what is measured of `names`.
+/// Adds results, each at the first of the `jobs` that its matrix has in what is measured of `names`.
 ///
 /// # Errors
 /// As [`Results::push`].
 pub(super) fn push(
     records: Vec<Record>,
     names: &[String],
-    pieces: usize,
+    jobs: usize,
     results: &Results,
 ) -> Result<(), Failure> {
     records.into_iter().try_for_each(|record| {
         let index = names.iter().position(|name| *name == record.matrix).unwrap_or(0);
-        results.set_index(index * pieces);
+        results.set_index(index * jobs);
         results.push(record)
     })
 }

@@ -23,7 +23,7 @@ impl From<Number> for AnyBatchCoefficient<'_> {
 
 /// The operands of y = alpha A x + beta y, for every problem of a batch.
 #[derive(Debug)]
-pub struct AnyBatchProduct<'a> {
+pub struct AnyBatchOperands<'a> {
     /// Scales A x; 0 is not special, so NaN in A or x reaches y.
     pub alpha: AnyBatchCoefficient<'a>,
     /// The batch: the plan's, or one that shares its patterns and types.

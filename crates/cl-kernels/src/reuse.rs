@@ -2,7 +2,7 @@
 
 /// How many products will follow a plan: what it may cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Products {
+pub enum Reuse {
     /// One.
     Once,
     /// Some tens.
@@ -12,40 +12,40 @@ pub enum Products {
     Many,
 }
 
-impl Products {
+impl Reuse {
     /// Every number, the least first.
-    pub const ALL: [Products; 3] = [Products::Once, Products::Several, Products::Many];
+    pub const ALL: [Reuse; 3] = [Reuse::Once, Reuse::Several, Reuse::Many];
 
     /// The spelling in tables and of `--products`.
     pub fn name(self) -> &'static str {
         match self {
-            Products::Once => "once",
-            Products::Several => "several",
-            Products::Many => "many",
+            Reuse::Once => "once",
+            Reuse::Several => "several",
+            Reuse::Many => "many",
         }
     }
 
     /// How many products a plan's cost is weighed against.
     pub fn count(self) -> u32 {
         match self {
-            Products::Once => 1,
-            Products::Several => 50,
-            Products::Many => 1000,
+            Reuse::Once => 1,
+            Reuse::Several => 50,
+            Reuse::Many => 1000,
         }
     }
 }
 
-impl std::fmt::Display for Products {
+impl std::fmt::Display for Reuse {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl std::str::FromStr for Products {
+impl std::str::FromStr for Reuse {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Products::ALL
+        Reuse::ALL
             .into_iter()
             .find(|products| products.name() == text)
             .ok_or_else(|| format!("products \"{text}\" is none of once, several, many"))
