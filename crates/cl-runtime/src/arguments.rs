@@ -5,14 +5,32 @@ use cl_kernels::{ArgumentSink, Array, KernelArguments, Scalar};
 use crate::Result;
 use crate::raw::{Kernel, Memory, SvmAllocation};
 
-/// Sets all arguments; the shared virtual memory among them.
-pub(crate) fn set_arguments<'a, A: KernelArguments<&'a Memory>>(
-    kernel: &mut Kernel,
-    arguments: &A,
-) -> Result<Vec<&'a SvmAllocation>> {
-    let mut setter = Setter { kernel, next: 0, shared: Vec::new() };
-    arguments.visit(&mut setter)?;
-    Ok(setter.shared)
+/// The arguments of a kernel, whichever it is: what launches them is compiled once.
+pub(crate) trait Arguments<'a> {
+    /// The kernel's name.
+    fn kernel_name(&self) -> &'static str;
+    /// Sets all of them; the shared virtual memory among them.
+    fn set(&self, kernel: &mut Kernel) -> Result<Vec<&'a SvmAllocation>>;
+    /// The memory among them.
+    fn memory(&self) -> Result<Vec<&'a Memory>>;
+}
+
+impl<'a, A: KernelArguments<&'a Memory>> Arguments<'a> for A {
+    fn kernel_name(&self) -> &'static str {
+        A::KERNEL
+    }
+
+    fn set(&self, kernel: &mut Kernel) -> Result<Vec<&'a SvmAllocation>> {
+        let mut setter = Setter { kernel, next: 0, shared: Vec::new() };
+        self.visit(&mut setter)?;
+        Ok(setter.shared)
+    }
+
+    fn memory(&self) -> Result<Vec<&'a Memory>> {
+        let mut memory = MemoryOf { found: Vec::new() };
+        self.visit(&mut memory)?;
+        Ok(memory.found)
+    }
 }
 
 /// Sets arguments one after another, in the order the kernel's struct declares them.
@@ -66,9 +84,9 @@ impl<'a> ArgumentSink<&'a Memory> for Setter<'_, 'a> {
     }
 }
 
-/// The memory among arguments.
-pub(crate) struct MemoryOf<'a> {
-    pub(crate) found: Vec<&'a Memory>,
+/// Finds the memory among arguments.
+struct MemoryOf<'a> {
+    found: Vec<&'a Memory>,
 }
 
 impl<'a> ArgumentSink<&'a Memory> for MemoryOf<'a> {

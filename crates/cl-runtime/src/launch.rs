@@ -1,10 +1,8 @@
 //! Enqueueing a kernel with its arguments.
 
-use cl_kernels::KernelArguments;
-
-use crate::arguments::set_arguments;
+use crate::arguments::Arguments;
 use crate::device::name_of;
-use crate::raw::{Kernel, Memory};
+use crate::raw::Kernel;
 use crate::recorder::Recorder;
 use crate::{Error, Event, Program, Queue, Result};
 
@@ -32,10 +30,10 @@ pub enum After<'a> {
     unsafe_code,
     reason = "what a kernel does with its memory is the launching algorithm's promise"
 )]
-pub(crate) unsafe fn launch<'a, A: KernelArguments<&'a Memory>>(
+pub(crate) unsafe fn launch<'a>(
     queue: &Queue,
     kernel: &mut Kernel,
-    arguments: &A,
+    arguments: &dyn Arguments<'a>,
     size: Size,
     after: After<'_>,
 ) -> Result<Option<Event>> {
@@ -54,7 +52,7 @@ pub(crate) unsafe fn launch<'a, A: KernelArguments<&'a Memory>>(
         return has_event.then(|| queue.handle().marker(&wait)).transpose();
     }
     check_device(queue, kernel, size)?;
-    let shared = set_arguments(kernel, arguments)?;
+    let shared = arguments.set(kernel)?;
     // Shared virtual memory has no other way to know that it is in use.
     if !has_event && shared.is_empty() {
         // SAFETY: all arguments were just set; the rest is the caller's promise.
@@ -96,10 +94,10 @@ fn check_device(queue: &Queue, kernel: &Kernel, size: Size) -> Result<()> {
 /// # Safety
 /// As there.
 #[expect(unsafe_code, reason = "as `launch`")]
-pub(crate) unsafe fn launch_after<'a, A: KernelArguments<&'a Memory>>(
+pub(crate) unsafe fn launch_after<'a>(
     queue: &Queue,
     kernel: &mut Kernel,
-    arguments: &A,
+    arguments: &dyn Arguments<'a>,
     size: Size,
     wait: &[Event],
 ) -> Result<Event> {
@@ -114,10 +112,10 @@ pub(crate) unsafe fn launch_after<'a, A: KernelArguments<&'a Memory>>(
 /// # Safety
 /// As there.
 #[expect(unsafe_code, reason = "as `launch`")]
-pub(crate) unsafe fn launch_next<'a, A: KernelArguments<&'a Memory>>(
+pub(crate) unsafe fn launch_next<'a>(
     queue: &Queue,
     kernel: &mut Kernel,
-    arguments: &A,
+    arguments: &dyn Arguments<'a>,
     size: Size,
 ) -> Result<()> {
     let after = if queue.is_in_order() { After::Queue } else { After::Events(&[]) };
@@ -153,16 +151,17 @@ impl<'a> LaunchSequence<'a> {
     /// # Safety
     /// As [`launch`].
     #[expect(unsafe_code, reason = "as `launch`")]
-    pub(crate) unsafe fn run<'m, A: KernelArguments<&'m Memory>>(
+    pub(crate) unsafe fn run<'m>(
         &mut self,
-        arguments: &A,
+        arguments: &dyn Arguments<'m>,
         groups: usize,
     ) -> Result<Event> {
-        let known = self.kernels.iter().position(|(name, _)| *name == A::KERNEL);
+        let known = self.kernels.iter().position(|(name, _)| *name == arguments.kernel_name());
         let at = match known {
             Some(at) => at,
             None => {
-                self.kernels.push((A::KERNEL, self.program.kernel(A::KERNEL)?));
+                self.kernels
+                    .push((arguments.kernel_name(), self.program.kernel(arguments.kernel_name())?));
                 self.kernels.len() - 1
             }
         };

@@ -5,15 +5,15 @@ use std::time::Duration;
 use cl_kernels::gather_rate::{self, CHAIN, ChainArguments, GATHERS, GatherRate, RowArguments};
 use cl_kernels::launch_cost::{self, LaunchCost};
 use cl_kernels::rates::{self as streams, ReadArguments};
-use cl_kernels::{DeviceType, KernelArguments, KernelKey};
+use cl_kernels::{DeviceType, KernelKey};
 use csr_core::ValueType;
 use csr_core::model::{Curve, random_indices, random_lengths};
 
+use crate::arguments::Arguments;
 use crate::launch::Size;
 use crate::rates::{
     Effort, fastest, measure_key, past_cache_bytes, stream_group_size, stream_size,
 };
-use crate::raw::Memory;
 use crate::{DeviceArray, Queue, Result};
 
 /// Times that depend on how much is touched again and again, and so on which cache holds it.
@@ -245,15 +245,15 @@ impl<'a> Bench<'a> {
         1 << most.clamp(1, wanted).ilog2()
     }
 
-    fn time<'m, A: KernelArguments<&'m Memory>>(
+    fn time<'m>(
         &self,
         key: &KernelKey,
-        arguments: &A,
+        arguments: &dyn Arguments<'m>,
         size: Size,
         effort: Effort,
     ) -> Result<Duration> {
         let program = self.queue.context().program(key)?;
-        fastest(self.queue, &mut program.kernel(A::KERNEL)?, arguments, size, effort)
+        fastest(self.queue, &mut program.kernel(arguments.kernel_name())?, arguments, size, effort)
     }
 }
 

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use cl_kernels::rates::{CopyArguments, ReadArguments, SOURCE};
-use cl_kernels::{Accumulate, DeviceTraits, DeviceType, KernelArguments, KernelKey, Parameters};
+use cl_kernels::{Accumulate, DeviceTraits, DeviceType, KernelKey, Parameters};
 use csr_core::{OffsetType, ValueType};
 
+use crate::arguments::Arguments;
 use crate::launch::{Size, launch_after};
-use crate::raw::Memory;
 use crate::scratch::zeros_blocking;
 use crate::{DeviceArray, Queue, Result};
 
@@ -116,10 +116,10 @@ pub(crate) fn measure_key<P: Parameters>(
 }
 
 /// Time of one launch, from several launches between two finishes.
-pub(crate) fn fastest<'a, A: KernelArguments<&'a Memory>>(
+pub(crate) fn fastest<'a>(
     queue: &Queue,
     kernel: &mut crate::raw::Kernel,
-    arguments: &A,
+    arguments: &dyn Arguments<'a>,
     size: Size,
     effort: Effort,
 ) -> Result<Duration> {

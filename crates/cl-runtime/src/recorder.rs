@@ -6,9 +6,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use cl_kernels::KernelArguments;
-
-use crate::arguments::{MemoryOf, set_arguments};
+use crate::arguments::Arguments;
 use crate::raw::{Kernel, Memory};
 use crate::size::Size;
 use crate::{Queue, Result};
@@ -73,18 +71,16 @@ impl Recorder {
     }
 
     /// Notes a launch of a kernel like this one.
-    pub(crate) fn note<'m, A: KernelArguments<&'m Memory>>(
+    pub(crate) fn note<'m>(
         &self,
         kernel: &Kernel,
-        arguments: &A,
+        arguments: &dyn Arguments<'m>,
         size: Size,
     ) -> Result<()> {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         let mut own = kernel.another()?;
-        set_arguments(&mut own, arguments)?;
-        let mut memory = MemoryOf { found: Vec::new() };
-        arguments.visit(&mut memory)?;
-        for memory in memory.found {
+        arguments.set(&mut own)?;
+        for memory in arguments.memory()? {
             let is_known = noted.memory.iter().any(|known| known.is_same(memory));
             if !is_known {
                 noted.memory.push(memory.clone());

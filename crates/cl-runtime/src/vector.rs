@@ -6,9 +6,10 @@ use cl_kernels::elementwise::{self, Elementary, Elementwise};
 use cl_kernels::reduce::{self, Reduce, Reduction};
 use cl_kernels::sum_integers::{self, SumIntegers};
 use cl_kernels::tiling::Tiling;
-use cl_kernels::{Accumulate, Array, KernelArguments, KernelKey, Scalar};
+use cl_kernels::{Accumulate, Array, KernelKey, Scalar};
 use csr_core::{OffsetType, ValueType};
 
+use crate::arguments::Arguments;
 use crate::launch::{After, Size};
 use crate::raw::Memory;
 use crate::scratch::zeroed_blocking;
@@ -357,7 +358,7 @@ impl VectorKernels {
     /// # Safety
     /// The arrays in the arguments are as long as the kernel reads and writes.
     #[expect(unsafe_code, reason = "operands are trusted")]
-    unsafe fn run<'a, A: KernelArguments<&'a Memory>>(
+    unsafe fn run<'a, A: Arguments<'a>>(
         &'a mut self,
         queue: &Queue,
         number: usize,

@@ -12,6 +12,7 @@ use cl_kernels::{Accumulate, Array, DeviceTraits, KernelArguments, KernelKey, Pa
 use csr_core::{Number, OffsetType, ValueType};
 
 use super::{Form, Kept, Norm, Norms, Snapshot, SolverParameters};
+use crate::arguments::Arguments;
 use crate::launch::{Size, launch_after, launch_next};
 use crate::raw::{Kernel, Memory};
 use crate::scratch::{any_zeros_blocking, zeros_blocking};
@@ -280,13 +281,13 @@ impl Launcher {
     /// # Safety
     /// As [`launch_next`]; and the solver waits for the queue before it gives up the memory.
     #[expect(unsafe_code, reason = "as `launch_next`")]
-    pub(super) unsafe fn run<'m, A: KernelArguments<&'m Memory>>(
+    pub(super) unsafe fn run<'m>(
         &mut self,
         queue: &Queue,
-        arguments: &A,
+        arguments: &dyn Arguments<'m>,
     ) -> Result<()> {
         let size = self.size;
-        let kernel = self.kernel(A::KERNEL)?;
+        let kernel = self.kernel(arguments.kernel_name())?;
         // SAFETY: the caller's promise.
         unsafe { launch_next(queue, kernel, arguments, size) }
     }

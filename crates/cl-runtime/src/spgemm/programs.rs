@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use cl_kernels::spgemm_rows::{self, SpgemmRows};
-use cl_kernels::{Accumulate, KernelArguments, KernelKey, Parameters, spgemm_values};
+use cl_kernels::{Accumulate, KernelKey, Parameters, spgemm_values};
 use csr_core::{OffsetType, ValueType};
 
+use crate::arguments::Arguments;
 use crate::launch::{Size, launch_next};
-use crate::raw::Memory;
 use crate::{Program, Queue, Result};
 
 /// Items of a compute unit that groups are made for: several times what it runs at once, so that the groups of long
@@ -32,10 +32,10 @@ impl Groups {
     /// # Safety
     /// As [`launch_next`].
     #[expect(unsafe_code, reason = "as `launch_next`")]
-    pub(super) unsafe fn run_items<'m, A: KernelArguments<&'m Memory>>(
+    pub(super) unsafe fn run_items<'m>(
         &self,
         queue: &Queue,
-        arguments: &A,
+        arguments: &dyn Arguments<'m>,
         items: usize,
     ) -> Result<()> {
         // SAFETY: the caller's promise.
@@ -47,10 +47,10 @@ impl Groups {
     /// # Safety
     /// As [`launch_next`].
     #[expect(unsafe_code, reason = "as `launch_next`")]
-    pub(super) unsafe fn run_tasks<'m, A: KernelArguments<&'m Memory>>(
+    pub(super) unsafe fn run_tasks<'m>(
         &self,
         queue: &Queue,
-        arguments: &A,
+        arguments: &dyn Arguments<'m>,
         tasks: usize,
     ) -> Result<()> {
         let units = queue.context().device().traits().compute_units as usize;
@@ -64,16 +64,16 @@ impl Groups {
     /// # Safety
     /// As [`launch_next`].
     #[expect(unsafe_code, reason = "as `launch_next`")]
-    pub(super) unsafe fn run<'m, A: KernelArguments<&'m Memory>>(
+    pub(super) unsafe fn run<'m>(
         &self,
         queue: &Queue,
-        arguments: &A,
+        arguments: &dyn Arguments<'m>,
         groups: usize,
     ) -> Result<()> {
         if groups == 0 {
             return Ok(());
         }
-        let mut kernel = self.program.kernel(A::KERNEL)?;
+        let mut kernel = self.program.kernel(arguments.kernel_name())?;
         let size = Size { groups, group_size: self.group_size };
         // SAFETY: the caller's promise.
         unsafe { launch_next(queue, &mut kernel, arguments, size) }

@@ -1,11 +1,12 @@
 //! One launch of SpMM: a copy of B where the plan has one, the product, and rows that groups share.
 
 use cl_kernels::dense_rows;
-use cl_kernels::{Array, KernelArguments, spmm_merge, spmm_nonzero_split, spmm_row_split};
+use cl_kernels::{Array, spmm_merge, spmm_nonzero_split, spmm_row_split};
 use csr_core::Layout;
 
 use super::forms::{Columns, Form};
 use super::{Copy, LongNodes, PatternPlan, Spmm, SpmmOperands, SpmmParameters, Tiles};
+use crate::arguments::Arguments;
 use crate::launch::{After, Size};
 use crate::raw::Memory;
 use crate::workspace::{Parts, Sequence, Workspace};
@@ -301,16 +302,12 @@ impl Spmm {
 /// # Safety
 /// As [`Sequence::last`], for both.
 #[expect(unsafe_code, reason = "operands are trusted")]
-unsafe fn product_and_join<'m, A, B>(
+unsafe fn product_and_join<'m>(
     mut sequence: Sequence<'_>,
     kernel: usize,
-    (product, size): (&A, Size),
-    join: Option<(B, Size)>,
-) -> Result<Option<Event>>
-where
-    A: KernelArguments<&'m Memory>,
-    B: KernelArguments<&'m Memory>,
-{
+    (product, size): (&dyn Arguments<'m>, Size),
+    join: Option<(impl Arguments<'m>, Size)>,
+) -> Result<Option<Event>> {
     // SAFETY: the caller's promise.
     unsafe {
         match join {

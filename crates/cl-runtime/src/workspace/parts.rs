@@ -1,10 +1,9 @@
 //! What one launch may use of a workspace, and how it enqueues its kernels.
 
-use cl_kernels::KernelArguments;
-
 use super::{Sequence, Workspace};
+use crate::arguments::Arguments;
 use crate::launch::{After, Size, launch, launch_after};
-use crate::raw::{Kernel, Memory};
+use crate::raw::Kernel;
 use crate::recorder::Recorder;
 use crate::{DeviceArray, Event, Queue, Result};
 
@@ -35,10 +34,10 @@ impl Parts<'_> {
     /// # Safety
     /// As [`launch`].
     #[expect(unsafe_code, reason = "as `launch`")]
-    pub(crate) unsafe fn launch<'m, A: KernelArguments<&'m Memory>>(
+    pub(crate) unsafe fn launch<'m>(
         &mut self,
         kernel: usize,
-        arguments: &A,
+        arguments: &dyn Arguments<'m>,
         size: Size,
     ) -> Result<Option<Event>> {
         let after = match (self.recorder, self.has_event) {
@@ -55,10 +54,10 @@ impl Parts<'_> {
     /// # Safety
     /// As [`launch`].
     #[expect(unsafe_code, reason = "as `launch`")]
-    pub(crate) unsafe fn launch_after<'m, A: KernelArguments<&'m Memory>>(
+    pub(crate) unsafe fn launch_after<'m>(
         &mut self,
         kernel: usize,
-        arguments: &A,
+        arguments: &dyn Arguments<'m>,
         size: Size,
         wait: &[Event],
     ) -> Result<Event> {
@@ -71,15 +70,11 @@ impl Parts<'_> {
     /// # Safety
     /// As [`launch`], for both.
     #[expect(unsafe_code, reason = "as `launch`")]
-    pub(crate) unsafe fn launch_both<'m, A, B>(
+    pub(crate) unsafe fn launch_both<'m>(
         &mut self,
-        (first, first_size): (&A, Size),
-        (second, second_size): (&B, Size),
-    ) -> Result<Option<Event>>
-    where
-        A: KernelArguments<&'m Memory>,
-        B: KernelArguments<&'m Memory>,
-    {
+        (first, first_size): (&dyn Arguments<'m>, Size),
+        (second, second_size): (&dyn Arguments<'m>, Size),
+    ) -> Result<Option<Event>> {
         let mut sequence = self.sequence();
         // SAFETY: the caller's promise.
         unsafe {

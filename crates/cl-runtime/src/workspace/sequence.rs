@@ -1,11 +1,10 @@
 //! Several kernels of one launch, each after the one before.
 
-use cl_kernels::KernelArguments;
-
 #[cfg(doc)]
 use super::Parts;
+use crate::arguments::Arguments;
 use crate::launch::{After, Size, launch, launch_after, launch_next};
-use crate::raw::{Kernel, Memory};
+use crate::raw::Kernel;
 use crate::recorder::Recorder;
 use crate::{Event, Queue, Result};
 
@@ -33,10 +32,10 @@ impl Sequence<'_> {
     /// # Safety
     /// As [`Parts::launch`].
     #[expect(unsafe_code, reason = "as `Parts::launch`")]
-    pub(crate) unsafe fn next<'m, A: KernelArguments<&'m Memory>>(
+    pub(crate) unsafe fn next<'m>(
         &mut self,
         kernel: usize,
-        arguments: &A,
+        arguments: &dyn Arguments<'m>,
         size: Size,
     ) -> Result<()> {
         let kernel = &mut self.kernels[kernel];
@@ -109,10 +108,10 @@ impl Sequence<'_> {
     /// # Safety
     /// As [`Parts::launch`].
     #[expect(unsafe_code, reason = "as `Parts::launch`")]
-    pub(crate) unsafe fn last<'m, A: KernelArguments<&'m Memory>>(
+    pub(crate) unsafe fn last<'m>(
         mut self,
         kernel: usize,
-        arguments: &A,
+        arguments: &dyn Arguments<'m>,
         size: Size,
     ) -> Result<Option<Event>> {
         let kernel = &mut self.kernels[kernel];
