@@ -38,6 +38,8 @@ pub struct AlgorithmSpec {
     pub is_for_gpus: bool,
     /// Whether it is here to be compared with: neither rules nor the tuner choose it.
     pub is_to_compare: bool,
+    /// How many ordinary programs take as long to compile as its one.
+    pub build_weight: usize,
     /// What it stores, and how products go through that.
     pub storage: Storage,
     /// The values that each hyper-parameter may take.
@@ -177,6 +179,7 @@ impl AlgorithmSpec {
             is_for_cpus: false,
             is_for_gpus: false,
             is_to_compare: false,
+            build_weight: 1,
             storage: Storage { format: StorageFormat::Csr, offset_reads: 1, staged: &[] },
             space: P::SPACE,
             by_mean_row: None,

@@ -96,6 +96,7 @@ impl FittedParameters for CsrAdaptive {
 /// What `csr_adaptive` is.
 pub static SPEC: AlgorithmSpec = AlgorithmSpec {
     variants: &[Variant::Baseline, Variant::Nrs, Variant::NrsLog, Variant::Full, Variant::Spin],
+    build_weight: 2,
     test_parameters: &[
         ("group_size", TEST_GROUP_SIZE),
         ("nnz_per_wg", TEST_NNZ),

@@ -8,6 +8,10 @@ use crate::{
     MatrixShape, NamedParameters, Reuse, Tables,
 };
 
+/// A model with a margin keeps this algorithm, with what tables have for it, unless another promises more: it does well in
+/// general.
+pub const MODEL_BASELINE: Algorithm = Algorithm::CsrFlat;
+
 /// What an algorithm with its hyper-parameters should cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
@@ -188,8 +192,7 @@ impl Estimator<'_> {
         if numbers.margin == 0.0 {
             return None;
         }
-        let algorithm = Algorithm::CsrFlat;
-        Some((algorithm, parameters_of_tables(tables, fit, algorithm)))
+        Some((MODEL_BASELINE, parameters_of_tables(tables, fit, MODEL_BASELINE)))
     }
 }
 

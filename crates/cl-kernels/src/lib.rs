@@ -114,7 +114,9 @@ pub use choice::Choice;
 pub use cost::{Cost, CostModel, CostNumbers, CostQuestion};
 pub use device_table::{DeviceEntry, DeviceTable, StreamRates, TableMatch};
 pub use device_traits::{DeviceTraits, DeviceType, HostAccess, SvmSupport};
-pub use estimates::{Estimate, estimate_of, estimates, estimates_where, tiles_estimate};
+pub use estimates::{
+    Estimate, MODEL_BASELINE, estimate_of, estimates, estimates_where, tiles_estimate,
+};
 pub use experiment::Experiment;
 pub use features::{Feature, Features, MatrixShape};
 pub use fit::{Checked, Fit, FittedParameters};

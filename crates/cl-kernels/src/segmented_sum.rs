@@ -181,6 +181,8 @@ impl FittedParameters for SegmentedSum {
 pub static SPEC: AlgorithmSpec = AlgorithmSpec {
     variants: &[Variant::Fused, Variant::Device, Variant::Cpu],
     default_variant: Variant::Fused,
+    // PoCL takes 5 s on two cores: the loops over W are long.
+    build_weight: 7,
     // Offsets are read once for boundaries, once for empty rows or by stage 2.
     storage: Storage {
         format: StorageFormat::Csr,

@@ -195,7 +195,7 @@ impl Measured {
         match self {
             Measured::Batch { .. } => all,
             Measured::Spmv { methods, .. } if is_first => {
-                let more = |method: &Method| Work::programs_of(method.algorithm) - 1;
+                let more = |method: &Method| method.algorithm.spec().build_weight - 1;
                 let more: usize = methods.iter().map(more).sum();
                 Work { programs: all.programs + more * value_types, ..all }
             }

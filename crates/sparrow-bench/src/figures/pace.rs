@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use sparrow::Algorithm;
-
 /// What is measured on one matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
@@ -32,16 +30,6 @@ impl Work {
         let programs = if is_first { results } else { 0 };
         let products = PRODUCTS * results;
         Work { nnz, results, programs, products, oracles: results, orders: 0, is_fixed: false }
-    }
-
-    /// As how many programs one of an algorithm counts where none is cached: PoCL takes 5 s on two cores to build the
-    /// segmented sum's, whose loops over W are long, and 1.2 s to build CSR-Adaptive's.
-    pub fn programs_of(algorithm: Algorithm) -> usize {
-        match algorithm {
-            Algorithm::SegmentedSum => 7,
-            Algorithm::CsrAdaptive => 2,
-            _ => 1,
-        }
     }
 
     /// Oracles that take as long as holding so many columns of C, of all algorithms together, against the right ones.

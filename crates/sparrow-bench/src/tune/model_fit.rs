@@ -12,8 +12,8 @@
 use std::collections::BTreeMap;
 
 use cl_kernels::{
-    Algorithm, CostModel, CostNumbers, CostQuestion, DeviceTraits, Fit, MatrixShape,
-    NamedParameters, Reuse, Tables,
+    Algorithm, CostModel, CostNumbers, CostQuestion, DeviceTraits, Fit, MODEL_BASELINE,
+    MatrixShape, NamedParameters, Reuse, Tables,
 };
 use csr_core::ValueType;
 
@@ -110,7 +110,7 @@ fn baselines_of(matrices: &[Case]) -> Vec<Candidate> {
         if !untuned.is_finite() {
             continue;
         }
-        for one in case.tried.iter().filter(|one| one.candidate.algorithm == Algorithm::CsrFlat) {
+        for one in case.tried.iter().filter(|one| one.candidate.algorithm == MODEL_BASELINE) {
             losses
                 .entry(&one.candidate)
                 .or_default()

@@ -10,7 +10,7 @@
 //! and of the rest the one that gains most is.
 
 use cl_kernels::{
-    Algorithm, Condition, CostNumbers, DeviceEntry, DeviceTable, Features, Reuse, Rule, Tables,
+    Condition, CostNumbers, DeviceEntry, DeviceTable, Features, MODEL_BASELINE, Reuse, Rule, Tables,
 };
 use csr_core::ValueType;
 
@@ -97,7 +97,7 @@ pub(super) fn weigh<T: Trials>(
 ) -> Result<Option<Kept>, TuneError> {
     let (traits, any_row) = (validator.traits, 1.0);
     let shipped =
-        Candidate::by_tables(&validator.untuned, traits, value_type, Algorithm::CsrFlat, any_row);
+        Candidate::by_tables(&validator.untuned, traits, value_type, MODEL_BASELINE, any_row);
     // Where the fit took launches to be longer than they are, more than launches would be tolerated.
     let known = validator.untuned.default_model(traits, value_type);
     let launch = known.map_or(model.numbers.launch, |known| known.launch.min(model.numbers.launch));
@@ -256,7 +256,7 @@ mod tests {
     use crate::tune::tests::device;
 
     fn baseline() -> Candidate {
-        Candidate::by_default(Algorithm::CsrFlat, &device(), ValueType::F32, 8.0)
+        Candidate::by_default(MODEL_BASELINE, &device(), ValueType::F32, 8.0)
     }
 
     fn numbers() -> CostNumbers {

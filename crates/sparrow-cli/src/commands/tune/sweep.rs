@@ -112,7 +112,7 @@ impl<'a> Ask<'a> {
     fn work(figure: &SweepFigure, input: &Input, is_first: bool, scale: f64) -> Work {
         /// Products of a point: itself and the reference, in turn.
         const PRODUCTS: usize = 14;
-        let programs = Work::programs_of(figure.algorithm);
+        let programs = figure.algorithm.spec().build_weight;
         let points = figure.points();
         Work {
             nnz: nonzeros(input, scale),
