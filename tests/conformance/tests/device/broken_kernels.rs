@@ -12,7 +12,7 @@ mod spmv;
 use std::ops::ControlFlow;
 
 use cl_runtime::break_kernels;
-use conformance::{compiles_slowly, device, is_full, is_interpreter, runs_unchecked, say};
+use conformance::{compiles_slowly, device, extent, is_full, is_interpreter, runs_unchecked, say};
 use sparrow::{
     Algorithm, BatchedAlgorithm, BatchedVariant, Context, DeviceType, Queue, SpmmAlgorithm,
     ValueType, Variant,
@@ -145,8 +145,14 @@ fn every_broken_kernel_is_caught() {
         };
         let report = match breakage.subject {
             Single(algorithm, variant) => {
-                let configuration = Configuration::small(algorithm, variant);
-                run_suite(&queue, &[configuration], Extent::Brief, observe)
+                let configuration = [Configuration::small(algorithm, variant)];
+                match run_suite(&queue, &configuration, Extent::Brief, observe) {
+                    // With sub-groups of another width it may take other shapes, which the suite has.
+                    Ok(brief) if brief.failures().next().is_none() => {
+                        run_suite(&queue, &configuration, extent(&device), observe)
+                    }
+                    brief => brief,
+                }
             }
             Batched(algorithm) => {
                 let (algorithm, variant) = (Some(algorithm), BatchedVariant::Ordered);
