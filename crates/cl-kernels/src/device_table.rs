@@ -27,7 +27,7 @@ pub struct DeviceTable {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceEntry {
-    /// Device name as [`DeviceTraits::table_name`] gives it.
+    /// Device name as [`DeviceTraits::table_name`] gives it; with `*` at its end, how it begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Platform name.
@@ -158,20 +158,23 @@ impl DeviceEntry {
     /// Every field that is given must agree; the rank says which of DESIGN's levels that makes it.
     fn matches(&self, device: &DeviceTraits) -> Option<TableMatch<'_>> {
         let agrees = |field: &Option<String>, actual: &str| {
-            field.as_deref().is_none_or(|wanted| wanted == actual)
+            field.as_deref().is_none_or(|wanted| match wanted.strip_suffix('*') {
+                Some(beginning) => actual.starts_with(beginning),
+                None => wanted == actual,
+            })
         };
         let all_agree = agrees(&self.name, device.table_name())
             && agrees(&self.platform, &device.platform)
             && agrees(&self.vendor, &device.vendor)
-            && self.architecture.as_deref().is_none_or(|wanted| match wanted.strip_suffix('*') {
-                Some(beginning) => device.architecture.starts_with(beginning),
-                None => wanted == device.architecture,
-            })
+            && agrees(&self.architecture, &device.architecture)
             && self.device_type.is_none_or(|wanted| wanted == device.device_type);
         if !all_agree {
             return None;
         }
         let (by, rank) = match self {
+            DeviceEntry { name: Some(text), .. } if text.ends_with('*') => {
+                ("names that begin so", 4)
+            }
             DeviceEntry { name: Some(_), platform: Some(_), .. } => ("platform and name", 0),
             DeviceEntry { name: Some(_), .. } => ("name", 1),
             DeviceEntry { architecture: Some(_), platform: Some(_), .. } => {

@@ -264,6 +264,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_known_of_names_that_begin_so_goes_before_what_is_known_of_the_platform() {
+        let cpu = |name: &str| DeviceTraits {
+            platform: "Intel(R) OpenCL".to_owned(),
+            device_type: crate::DeviceType::Cpu,
+            ..of_family("Intel(R) Corporation", "", name)
+        };
+        let by = |device: &DeviceTraits| -> Vec<&str> {
+            Tables::untuned().matches(device).iter().map(|(_, found)| found.by).collect()
+        };
+        let first = by(&cpu("AMD EPYC 9655 96-Core Processor"))[..2].to_vec();
+        assert_eq!(first, ["names that begin so", "platform and type"]);
+        assert_eq!(by(&cpu("Intel(R) Xeon(R) Processor"))[0], "platform and type");
+    }
+
+    #[test]
     fn every_family_of_gpus_has_a_rule_for_every_matrix_and_lines_that_fit_its_devices() {
         let shape = crate::MatrixShape {
             rows: 100_000,
